@@ -1,0 +1,416 @@
+// Package strictjson reads JSON the way the contract wants it read: names are
+// case-sensitive, and unknown members, repeated members, trailing data,
+// malformed UTF-8 and oversized or deeply nested input are errors that name
+// the field. encoding/json lets the first three pass in silence, and costs the
+// plugin close to a megabyte; RATIONALE.md has the figures.
+package strictjson
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Kind is the type of a JSON value.
+type Kind uint8
+
+// The kinds of a JSON value. The zero Kind is Missing: no value at all.
+const (
+	Missing Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Null:
+		return "null"
+	case Bool:
+		return "a boolean"
+	case Number:
+		return "a number"
+	case String:
+		return "a string"
+	case Array:
+		return "an array"
+	case Object:
+		return "an object"
+	}
+	return "nothing"
+}
+
+// Value is one parsed JSON value. Its strings may share memory with the text
+// that it was parsed from.
+type Value struct {
+	Kind  Kind
+	Truth bool     // of a Bool
+	Text  string   // of a String: its value; of a Number: its literal
+	Items []Value  // of an Array, or an Object's member values
+	Names []string // of an Object, beside Items
+}
+
+// Limits bound what Parse accepts, before it builds anything.
+type Limits struct {
+	Bytes int // longest text, in bytes
+	Depth int // deepest nesting of arrays and objects
+}
+
+// SyntaxError says where a text stopped being the JSON that Parse accepts.
+type SyntaxError struct {
+	Offset  int // in bytes from the start
+	Message string
+}
+
+func (e *SyntaxError) Error() string {
+	return e.Message + " at byte " + itoa(int64(e.Offset))
+}
+
+// Parse reads one JSON value and nothing after it.
+// Every error is a *SyntaxError.
+func Parse(text string, limits Limits) (Value, error) {
+	if len(text) > limits.Bytes {
+		return Value{}, &SyntaxError{limits.Bytes, "longer than the " + itoa(int64(limits.Bytes)) + " bytes allowed"}
+	}
+	p := parser{text: text, limits: limits}
+	p.space()
+	v := p.value(0)
+	p.space()
+	if p.err == nil && p.pos < len(text) {
+		p.fail("unexpected data after the value")
+	}
+	if p.err != nil {
+		return Value{}, p.err
+	}
+	return v, nil
+}
+
+type parser struct {
+	text   string
+	pos    int
+	limits Limits
+	err    *SyntaxError
+}
+
+// fail records the first error and moves to the end, so that every loop stops.
+func (p *parser) fail(message string) {
+	if p.err == nil {
+		p.err = &SyntaxError{p.pos, message}
+	}
+	p.pos = len(p.text)
+}
+
+func (p *parser) peek() byte {
+	if p.pos < len(p.text) {
+		return p.text[p.pos]
+	}
+	return 0
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.text) {
+		switch p.text[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) take(c byte) bool {
+	p.space()
+	if p.peek() != c || p.pos >= len(p.text) {
+		return false
+	}
+	p.pos++
+	return true
+}
+
+func (p *parser) value(depth int) Value {
+	if depth > p.limits.Depth {
+		p.fail("nested deeper than " + itoa(int64(p.limits.Depth)) + " levels")
+		return Value{}
+	}
+	switch c := p.peek(); {
+	case p.pos >= len(p.text):
+		p.fail("the value ends too early")
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"':
+		return Value{Kind: String, Text: p.str()}
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	case p.word("true"):
+		return Value{Kind: Bool, Truth: true}
+	case p.word("false"):
+		return Value{Kind: Bool}
+	case p.word("null"):
+		return Value{Kind: Null}
+	default:
+		p.fail("not a JSON value")
+	}
+	return Value{}
+}
+
+func (p *parser) word(w string) bool {
+	if !strings.HasPrefix(p.text[p.pos:], w) {
+		return false
+	}
+	p.pos += len(w)
+	return true
+}
+
+func (p *parser) array(depth int) Value {
+	p.pos++
+	v := Value{Kind: Array}
+	if p.take(']') {
+		return v
+	}
+	for p.err == nil {
+		p.space()
+		v.Items = append(v.Items, p.value(depth+1))
+		if p.take(']') {
+			return v
+		}
+		if !p.take(',') {
+			p.fail("expected , or ] in an array")
+		}
+	}
+	return v
+}
+
+// manyMembers is where a map finds a repeated name faster than a scan (a choice).
+const manyMembers = 32
+
+func (p *parser) object(depth int) Value {
+	p.pos++
+	v := Value{Kind: Object}
+	if p.take('}') {
+		return v
+	}
+	var seen map[string]bool
+	for p.err == nil {
+		p.space()
+		if p.peek() != '"' {
+			p.fail("expected a member's name")
+			break
+		}
+		start := p.pos
+		name := p.str()
+		if repeated(v.Names, seen, name) {
+			p.pos = start
+			p.fail("member " + Quote(name) + " is repeated")
+			break
+		}
+		if !p.take(':') {
+			p.fail("expected : after a member's name")
+			break
+		}
+		p.space()
+		v.Names = append(v.Names, name)
+		v.Items = append(v.Items, p.value(depth+1))
+		if seen != nil {
+			seen[name] = true
+		} else if len(v.Names) == manyMembers {
+			seen = make(map[string]bool, 2*manyMembers)
+			for _, n := range v.Names {
+				seen[n] = true
+			}
+		}
+		if p.take('}') {
+			return v
+		}
+		if !p.take(',') {
+			p.fail("expected , or } in an object")
+		}
+	}
+	return v
+}
+
+func repeated(names []string, seen map[string]bool, name string) bool {
+	if seen != nil {
+		return seen[name]
+	}
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) number() Value {
+	start := p.pos
+	if p.peek() == '-' {
+		p.pos++
+	}
+	switch {
+	case p.peek() == '0':
+		p.pos++
+	case p.digits() == 0:
+		p.fail("a number without digits")
+		return Value{}
+	}
+	if p.peek() == '.' {
+		p.pos++
+		if p.digits() == 0 {
+			p.fail("a number without digits after its point")
+			return Value{}
+		}
+	}
+	if c := p.peek(); c == 'e' || c == 'E' {
+		p.pos++
+		if c := p.peek(); c == '+' || c == '-' {
+			p.pos++
+		}
+		if p.digits() == 0 {
+			p.fail("a number without digits in its exponent")
+			return Value{}
+		}
+	}
+	return Value{Kind: Number, Text: p.text[start:p.pos]}
+}
+
+func (p *parser) digits() int {
+	start := p.pos
+	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
+		p.pos++
+	}
+	return p.pos - start
+}
+
+// str reads a string. One without escapes is returned as part of the text.
+func (p *parser) str() string {
+	p.pos++
+	start := p.pos
+	for p.pos < len(p.text) {
+		switch c := p.text[p.pos]; {
+		case c == '"':
+			s := p.text[start:p.pos]
+			p.pos++
+			return s
+		case c == '\\':
+			return p.escaped(start)
+		case c < ' ':
+			p.fail("a control character in a string")
+		case c < utf8.RuneSelf:
+			p.pos++
+		default:
+			p.wide()
+		}
+	}
+	p.fail("a string without an end")
+	return ""
+}
+
+// wide passes over one character outside ASCII.
+func (p *parser) wide() {
+	r, size := utf8.DecodeRuneInString(p.text[p.pos:])
+	if r == utf8.RuneError && size == 1 {
+		p.fail("malformed UTF-8 in a string")
+		return
+	}
+	p.pos += size
+}
+
+func (p *parser) escaped(start int) string {
+	buf := make([]byte, p.pos-start, p.pos-start+64)
+	copy(buf, p.text[start:p.pos])
+	for p.pos < len(p.text) {
+		switch c := p.text[p.pos]; {
+		case c == '"':
+			p.pos++
+			return string(buf)
+		case c == '\\':
+			buf = p.escape(buf)
+		case c < ' ':
+			p.fail("a control character in a string")
+		default:
+			from := p.pos
+			if c < utf8.RuneSelf {
+				p.pos++
+			} else {
+				p.wide()
+			}
+			if p.err == nil {
+				buf = append(buf, p.text[from:p.pos]...)
+			}
+		}
+	}
+	p.fail("a string without an end")
+	return ""
+}
+
+func (p *parser) escape(buf []byte) []byte {
+	p.pos++
+	c := p.peek()
+	p.pos++
+	switch c {
+	case '"', '\\', '/':
+		return append(buf, c)
+	case 'b':
+		return append(buf, '\b')
+	case 'f':
+		return append(buf, '\f')
+	case 'n':
+		return append(buf, '\n')
+	case 'r':
+		return append(buf, '\r')
+	case 't':
+		return append(buf, '\t')
+	case 'u':
+		return utf8.AppendRune(buf, p.unicode())
+	}
+	p.pos -= 2
+	p.fail("an unknown escape in a string")
+	return buf
+}
+
+// unicode reads what follows \u. Half of a surrogate pair becomes U+FFFD, as
+// encoding/json has it: a host may have met bytes that are no UTF-8.
+func (p *parser) unicode() rune {
+	r := p.hex4()
+	if !utf16.IsSurrogate(r) {
+		return r
+	}
+	if strings.HasPrefix(p.text[p.pos:], `\u`) {
+		back := p.pos
+		p.pos += 2
+		if pair := utf16.DecodeRune(r, p.hex4()); pair != utf8.RuneError {
+			return pair
+		}
+		if p.err == nil {
+			p.pos = back
+		}
+	}
+	return utf8.RuneError
+}
+
+func (p *parser) hex4() rune {
+	if p.pos+4 > len(p.text) {
+		p.fail("a \\u escape without four digits")
+		return 0
+	}
+	var r rune
+	for _, c := range []byte(p.text[p.pos : p.pos+4]) {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c >= 'a' && c <= 'f':
+			r = r<<4 | rune(c-'a'+10)
+		case c >= 'A' && c <= 'F':
+			r = r<<4 | rune(c-'A'+10)
+		default:
+			p.fail("a \\u escape without four digits")
+			return 0
+		}
+	}
+	p.pos += 4
+	return r
+}

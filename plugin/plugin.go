@@ -1,0 +1,16 @@
+// Package plugin carries the compiled plugin, for hosts written in Go.
+// build.sh makes outlast.wasm from plugin/guest; CI compares the bytes.
+package plugin
+
+import _ "embed"
+
+// Wasm is the plugin: a WebAssembly module by the contract in abi/ABI.md.
+//
+//go:embed outlast.wasm
+var Wasm []byte
+
+// SHA256 is the digest of Wasm in hexadecimal digits and a line end, as
+// build.sh recorded it.
+//
+//go:embed outlast.wasm.sha256
+var SHA256 string

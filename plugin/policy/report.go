@@ -1,0 +1,129 @@
+package policy
+
+import "strings"
+
+// report finds the causes of an error report as omnigraph 0.8 to 0.11 prints
+// it, in one unbroken part of what a program printed:
+//
+//	Error:
+//	   0: error sending request for url (http://…)
+//	   1: client error (Connect)
+//	   2: tcp connect error
+//
+//	Location: …
+//
+// The report starts at the last line that is "Error:", for earlier lines may
+// echo a user's words. Its causes are numbered without a gap, a line with six
+// or more leading spaces continues the one before it, and a blank line ends
+// them. Anything else is no report: uncertain means unrecognised.
+// started says whether there is an "Error:" line at all.
+func report(part string) (causes []string, started bool) {
+	rest := part
+	if i := lastErrorLine(part); i < 0 {
+		return nil, false
+	} else {
+		rest = part[i:]
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	for {
+		line, after, more := strings.Cut(rest, "\n")
+		if !more {
+			return nil, true // the text ends before the list does
+		}
+		rest = after
+		text, isCause := causeLine(line, len(causes))
+		switch {
+		case line == "":
+			return causes, true
+		case isCause:
+			causes = append(causes, text)
+		case len(causes) > 0 && strings.HasPrefix(line, "      "):
+			causes[len(causes)-1] += "\n" + line
+		default:
+			return nil, true
+		}
+	}
+}
+
+// lastErrorLine is where the last line that is "Error:" and spaces starts.
+func lastErrorLine(part string) int {
+	const title = "Error:"
+	for end := len(part); ; {
+		i := strings.LastIndex(part[:end], title)
+		if i < 0 {
+			return -1
+		}
+		line, _, _ := strings.Cut(part[i+len(title):], "\n")
+		if (i == 0 || part[i-1] == '\n') && strings.Trim(line, " ") == "" {
+			return i
+		}
+		end = i
+	}
+}
+
+// causeLine is the text of a line that is cause n, "%4d: text".
+func causeLine(line string, n int) (text string, ok bool) {
+	const width = 4
+	if len(line) < width+2 || line[width:width+2] != ": " {
+		return "", false
+	}
+	number := []byte("    ")
+	for i, left := width-1, n; i >= 0 && (left > 0 || i == width-1); i-- {
+		number[i] = byte('0' + left%10)
+		left /= 10
+	}
+	return line[width+2:], line[:width] == string(number)
+}
+
+// plain takes out SGR sequences (colours) and the CR of a terminal's line ends.
+// Nothing else is touched, and nothing else ends a line.
+func plain(s string) string {
+	if strings.IndexByte(s, '\x1b') < 0 && !strings.Contains(s, "\r\n") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		if n := sgr(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		if s[i] != '\r' || i+1 == len(s) || s[i+1] != '\n' {
+			out = append(out, s[i])
+		}
+		i++
+	}
+	return string(out)
+}
+
+// sgr is the length of the sequence ESC [ parameters m at the start of s, or 0.
+func sgr(s string) int {
+	if !strings.HasPrefix(s, "\x1b[") {
+		return 0
+	}
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == 'm':
+			return i + 1
+		case c != ';' && c != ':' && (c < '0' || c > '9'):
+			return 0
+		}
+	}
+	return 0
+}
+
+// lower folds ASCII letters only: what a byte means must not depend on a
+// locale or a Unicode version.
+func lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 'A' && c <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if c := b[i]; c >= 'A' && c <= 'Z' {
+					b[i] = c + 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}

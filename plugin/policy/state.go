@@ -1,0 +1,244 @@
+package policy
+
+import (
+	"hash/fnv"
+	"strings"
+
+	"outlast/abi"
+	"outlast/abi/strictjson"
+)
+
+// phase is what the host does next.
+type phase int64
+
+const (
+	attempting phase = iota // waits, if pending > 0, then attempts
+	waking                  // the same, but woken: a vain one leaves the schedule alone
+	repairing               // repairs, and stops if that fails
+	mending                 // repairs, and goes on however that ends
+	phases
+)
+
+// state is what a call has spent so far. It holds time spent, never a deadline,
+// so that a clock which jumps cannot move one.
+type state struct {
+	last      int64 // the last now_us that was seen
+	elapsed   int64 // since the call started
+	attempts  int64
+	draws     int64 // random numbers taken from the call's seed
+	broken    int64 // broken connections
+	repaired  int64 // repairs asked for
+	phase     phase
+	pending   int64 // the delay that was asked for
+	budget    int64 // that the pending retry counts on
+	left      int64 // while waking: what the schedule still had to wait after the pending delay
+	wakeAfter int64 // how long of the pending delay wakes are held off
+	kind      int64 // of the last failure
+	budgets   []spent
+	first     []seen // the first attempts that failed
+	recent    []seen // and the last ones after these
+}
+
+// spent is what a call has spent on one budget.
+type spent struct {
+	open   int64 // 1 while its window is open
+	time   int64 // since the window opened
+	step   int64 // failures in this window: the backoff's n
+	opened int64 // windows so far
+	count  int64 // attempts that counted on it, in all windows
+	vain   int64 // vain wakes in this window
+}
+
+// seen is one attempt that failed.
+type seen struct {
+	at   int64 // when, since the call started
+	kind int64
+}
+
+func newState(doc *Document) *state {
+	return &state{budgets: make([]spent, len(doc.Budgets))}
+}
+
+// format is the first part of a state's text. One of another format is refused.
+const format = "o1"
+
+// fields visits every number of the state in the order of its text.
+func (s *state) fields(visit func(n *int64, low, high int64)) {
+	const most = strictjson.MaxInteger
+	visit(&s.last, -most, most)
+	visit(&s.elapsed, 0, most)
+	visit(&s.attempts, 0, abi.MaxAttempts)
+	visit(&s.draws, 0, most)
+	visit(&s.broken, 0, abi.MaxAttempts)
+	visit(&s.repaired, 0, abi.MaxAttempts)
+	visit((*int64)(&s.phase), 0, int64(phases)-1)
+	visit(&s.pending, 0, most)
+	visit(&s.budget, 0, max(0, int64(len(s.budgets))-1))
+	visit(&s.left, 0, most)
+	visit(&s.wakeAfter, 0, most)
+	visit(&s.kind, 0, maxRules)
+	for i := range s.budgets {
+		b := &s.budgets[i]
+		visit(&b.open, 0, 1)
+		visit(&b.time, 0, most)
+		visit(&b.step, 0, abi.MaxAttempts)
+		visit(&b.opened, 0, abi.MaxAttempts)
+		visit(&b.count, 0, abi.MaxAttempts)
+		visit(&b.vain, 0, abi.MaxAttempts)
+	}
+	for _, list := range [][]seen{s.first, s.recent} {
+		for i := range list {
+			visit(&list[i].at, 0, most)
+			visit(&list[i].kind, 0, maxRules)
+		}
+	}
+}
+
+// encode is the state's text: format, the policy's digest, the numbers, and a
+// checksum of it all.
+func (s *state) encode(doc *Document) string {
+	b := append([]byte(format), ':')
+	b = append(b, doc.Digest...)
+	b = append(b, ':')
+	first := true
+	s.fields(func(n *int64, _, _ int64) {
+		if !first {
+			b = append(b, '.')
+		}
+		first = false
+		b = strictjson.AppendInt(b, *n)
+	})
+	sum := checksum(b)
+	return string(append(append(b, ':'), sum...))
+}
+
+// checksum finds damage; it is no signature.
+func checksum(b []byte) string {
+	h := fnv.New32a()
+	h.Write(b)
+	return number(int64(h.Sum32()))
+}
+
+// decodeState reads a state's text. One that is damaged, out of bounds or
+// another policy's is an error, for starting over would lose what was spent.
+func decodeState(doc *Document, text string) (*state, error) {
+	body := strings.LastIndexByte(text, ':')
+	parts := strings.Split(text, ":")
+	switch {
+	case len(parts) != 4 || parts[0] != format:
+		return nil, badState("is not a state of this version")
+	case parts[3] != checksum([]byte(text[:body])):
+		return nil, badState("is damaged")
+	case parts[1] != doc.Digest:
+		return nil, badState("belongs to another policy")
+	}
+	numbers := strings.Split(parts[2], ".")
+	s := newState(doc)
+	if !s.allocateHistory(numbers) {
+		return nil, badState("is out of bounds")
+	}
+	i, ok := 0, true
+	s.fields(func(n *int64, low, high int64) {
+		value, digits := parseNumber(numbers[i])
+		ok = ok && digits && value >= low && value <= high
+		*n = value
+		i++
+	})
+	if !ok || !s.consistent(doc) {
+		return nil, badState("is out of bounds")
+	}
+	return s, nil
+}
+
+// parseNumber reads what AppendInt wrote, up to the size of any wire integer.
+func parseNumber(s string) (n int64, ok bool) {
+	digits, negative := strings.CutPrefix(s, "-")
+	if len(digits) > len("9007199254740991") {
+		return 0, false
+	}
+	n, ok = digitsOnly(digits)
+	if negative {
+		n = -n
+	}
+	return n, ok
+}
+
+// allocateHistory makes room for as many attempts as the text has numbers for.
+func (s *state) allocateHistory(numbers []string) bool {
+	fixed := 0
+	s.fields(func(*int64, int64, int64) { fixed++ })
+	rest := len(numbers) - fixed
+	if rest < 0 || rest%2 != 0 || rest > 4*abi.HistoryEnds {
+		return false
+	}
+	n := rest / 2
+	s.first = make([]seen, min(n, abi.HistoryEnds))
+	s.recent = make([]seen, n-len(s.first))
+	return true
+}
+
+func (s *state) consistent(doc *Document) bool {
+	for _, list := range [][]seen{s.first, s.recent} {
+		for _, e := range list {
+			if e.kind >= int64(len(doc.kinds)) {
+				return false
+			}
+		}
+	}
+	return s.kind < int64(len(doc.kinds)) && s.attempts >= int64(len(s.first)+len(s.recent))
+}
+
+func badState(what string) error {
+	return &abi.Error{Code: abi.CodeBadState, Field: "state", Message: what}
+}
+
+// remember adds a failed attempt to the history.
+func (s *state) remember(kind int) {
+	e := seen{s.elapsed, int64(kind)}
+	s.kind = e.kind
+	switch {
+	case len(s.first) < abi.HistoryEnds:
+		s.first = append(s.first, e)
+	case len(s.recent) < abi.HistoryEnds:
+		s.recent = append(s.recent, e)
+	default:
+		copy(s.recent, s.recent[1:])
+		s.recent[len(s.recent)-1] = e
+	}
+}
+
+// history is the first and last attempts that failed; each failed attempt but
+// the one that ends a call in success is counted, so their numbers follow.
+func (s *state) history(doc *Document, failures int64) []abi.HistoryEntry {
+	var out []abi.HistoryEntry
+	add := func(attempt int64, e seen) {
+		out = append(out, abi.HistoryEntry{Attempt: attempt, AtUS: e.at, Kind: doc.kinds[e.kind]})
+	}
+	for i, e := range s.first {
+		add(int64(i)+1, e)
+	}
+	for i, e := range s.recent {
+		add(failures-int64(len(s.recent)-1-i), e)
+	}
+	return out
+}
+
+// advance moves the call's time to the event's. A clock that went backwards
+// adds nothing; a wait that ended in full adds at least what was asked for,
+// however the clock behaves.
+func (s *state) advance(nowUS, atLeast int64) (passed int64) {
+	passed = max(nowUS-s.last, atLeast, 0)
+	s.last = nowUS
+	s.elapsed = sum(s.elapsed, passed)
+	for i := range s.budgets {
+		if s.budgets[i].open == 1 {
+			s.budgets[i].time = sum(s.budgets[i].time, passed)
+		}
+	}
+	return passed
+}
+
+// sum adds what is not negative and stays within the wire's integers.
+func sum(a, b int64) int64 {
+	return min(a+b, strictjson.MaxInteger)
+}
