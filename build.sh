@@ -32,8 +32,50 @@ tool() {
   GOFLAGS=-buildvcs=false go build -trimpath -ldflags='-s -w' -o bin/outlast ./cmd/outlast
 }
 
+# check finds what a reviewer should not have to.
+check() {
+  local unformatted
+  unformatted=$(gofmt -l .)
+  if [ -n "$unformatted" ]; then
+    printf 'build.sh: not gofmt-ed:\n%s\n' "$unformatted" >&2
+    return 1
+  fi
+  go vet ./...
+  GOOS=wasip1 GOARCH=wasm go vet -unsafeptr=false ./plugin/guest
+  go tool staticcheck ./...
+  same_plugin
+}
+
+# same_plugin compares the committed plugin with what this source builds.
+same_plugin() {
+  local built
+  built=$(mktemp)
+  build_plugin "$built"
+  if ! cmp -s "$built" plugin/outlast.wasm; then
+    rm -f "$built"
+    echo "build.sh: plugin/outlast.wasm is not what this source builds; run ./build.sh plugin" >&2
+    return 1
+  fi
+  rm -f "$built"
+  if [ "$(sha256 plugin/outlast.wasm)" != "$(cat plugin/outlast.wasm.sha256)" ]; then
+    echo "build.sh: plugin/outlast.wasm.sha256 is not its digest; run ./build.sh plugin" >&2
+    return 1
+  fi
+}
+
+tests() {
+  check
+  # The host has goroutines and locks; the rest has none.
+  go test -race ./host/...
+  go test $(go list ./... | grep -v '^outlast/host')
+  go run ./tests/mutation
+}
+
 case "${1:-tool}" in
-  plugin) plugin ;;
   tool) tool ;;
-  *) echo "build.sh: unknown target '$1'" >&2; exit 2 ;;
+  demo) tool; ./bin/outlast demo ;;
+  plugin) plugin ;;
+  check) check ;;
+  test) tests ;;
+  *) echo "build.sh: unknown target '$1'; see its first lines" >&2; exit 2 ;;
 esac

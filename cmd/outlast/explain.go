@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+)
+
+type policyExplainVerb struct {
+	pluginFlags
+	sampleFlags
+	callFlags
+	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A built-in policy or a file (default: ${default})."`
+	Seed   int64  `default:"0" help:"The seed of the jitter."`
+	JSON   bool   `name:"json" help:"Print one JSON object."`
+}
+
+// explanation is what explain prints.
+type explanation struct {
+	Kind    string    `json:"kind"`
+	Action  string    `json:"action"`
+	Repair  bool      `json:"repair"`
+	Outcome string    `json:"outcome,omitempty"`
+	Effects string    `json:"effects,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	Budget  string    `json:"budget,omitempty"`
+	DelayUS *int64    `json:"delay_us,omitempty"`
+	Rule    string    `json:"rule"`
+	Matched []matched `json:"matched"`
+	Remedy  string    `json:"remedy,omitempty"`
+}
+
+// matched is one test of the rule that held.
+type matched struct {
+	In   string `json:"in"`
+	Text string `json:"text"`
+}
+
+// Run asks the plugin about one result. Without --local and --read the call is
+// taken for the careful case: a write over the network.
+func (v *policyExplainVerb) Run(ctx context.Context) error {
+	p, err := loadPolicy(v.Policy)
+	if err != nil {
+		return err
+	}
+	result, err := v.result()
+	if err != nil {
+		return err
+	}
+	plug, err := v.open()
+	if err != nil {
+		return err
+	}
+	defer plug.Close(ctx)
+	call := v.call(host.Call{Label: "explain", Remote: true, Write: true, Seed: &v.Seed})
+	action, err := plug.Explain(ctx, p, call, result)
+	if err != nil {
+		return unusable(err)
+	}
+	e := explain(&action)
+	if v.JSON {
+		return json.NewEncoder(os.Stdout).Encode(e)
+	}
+	e.print(call)
+	return nil
+}
+
+func explain(a *abi.Action) explanation {
+	e := explanation{Kind: a.Kind, Action: string(a.Type), Repair: a.Repair, Budget: a.Budget, Matched: []matched{}}
+	if a.Type == abi.Retry {
+		e.DelayUS = &a.DelayUS
+	}
+	if o := a.Outcome; o != nil {
+		e.Outcome, e.Effects, e.Reason, e.Remedy = string(o.Type), string(o.Effects), o.Reason, o.Remedy
+	}
+	if a.Why != nil {
+		e.Rule = a.Why.Rule
+		for _, m := range a.Why.Matched {
+			e.Matched = append(e.Matched, matched(m))
+		}
+	}
+	return e
+}
+
+func (e *explanation) print(call host.Call) {
+	if e.Outcome == string(abi.OutcomeOK) {
+		fmt.Println("success: nothing to decide")
+		return
+	}
+	fmt.Printf("kind     %s, for a %s %s\n", e.Kind, choose(call.Remote, "remote", "local"), choose(call.Write, "write", "read"))
+	for _, m := range e.Matched {
+		fmt.Printf("because  %s: %q\n", m.In, m.Text)
+	}
+	if len(e.Matched) == 0 {
+		fmt.Println("because  no other rule matched")
+	}
+	switch {
+	case e.Repair:
+		fmt.Printf("action   repair, then retry; counts on budget %s\n", e.Budget)
+	case e.DelayUS != nil:
+		fmt.Printf("action   retry in %v, on budget %s\n", time.Duration(*e.DelayUS)*time.Microsecond, e.Budget)
+	default:
+		fmt.Printf("action   stop: %s\n", e.Outcome)
+	}
+	if e.Effects != "" && call.Write {
+		fmt.Printf("effects  %s\n", e.Effects)
+	}
+	if e.Remedy != "" {
+		fmt.Printf("remedy   %s\n", e.Remedy)
+	}
+}
+
+func choose(cond bool, yes, no string) string {
+	if cond {
+		return yes
+	}
+	return no
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"outlast/host"
+	"outlast/plugin/policy"
+)
+
+// pluginFlags choose the plugin.
+type pluginFlags struct {
+	Plugin string `placeholder:"FILE" help:"Use this plugin instead of the one built in."`
+}
+
+func (f *pluginFlags) open() (*host.Plugin, error) {
+	var opts []host.Option
+	if f.Plugin != "" {
+		opts = append(opts, host.WithFile(f.Plugin))
+	}
+	p, err := host.Open(opts...)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return p, nil
+}
+
+// callFlags say what a call is.
+type callFlags struct {
+	Remote          bool `xor:"where" help:"The command talks to a server over the network."`
+	Local           bool `xor:"where" help:"The command opens its store itself."`
+	Write           bool `xor:"what" help:"The command may change something."`
+	Read            bool `xor:"what" help:"The command changes nothing, so it may be repeated."`
+	SurfaceConflict bool `help:"A lost race ends the call; the write is not repeated."`
+	NoConnectRetry  bool `help:"Do not wait for a server that is away."`
+}
+
+// call is the call as the flags say, or as guessed where they do not.
+func (f *callFlags) call(guess host.Call) host.Call {
+	guess.Remote = (guess.Remote || f.Remote) && !f.Local
+	guess.Write = (guess.Write || f.Write) && !f.Read
+	guess.SurfaceConflict = f.SurfaceConflict
+	guess.NoConnectRetry = f.NoConnectRetry
+	return guess
+}
+
+// loadPolicy is a built-in policy by its name, or one from a file.
+func loadPolicy(nameOrFile string) (*host.Policy, error) {
+	if slices.Contains(policy.Names(), nameOrFile) {
+		return host.BuiltIn(nameOrFile)
+	}
+	if _, err := os.Stat(nameOrFile); err != nil && os.IsNotExist(err) {
+		p, err := host.BuiltIn(nameOrFile) // an error that lists the names
+		return p, unusable(err)
+	}
+	p, err := host.ReadPolicy(nameOrFile)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return p, nil
+}
+
+// withMaxWait is the policy with another window, if one is given.
+func withMaxWait(p *host.Policy, d *time.Duration) (*host.Policy, error) {
+	if d == nil {
+		return p, nil
+	}
+	if *d <= 0 {
+		return nil, usageError("--max-wait: expected a positive duration such as 150s, not %v", *d)
+	}
+	changed, err := p.WithMaxWait(*d)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return changed, nil
+}

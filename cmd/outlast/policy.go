@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"outlast/abi/schema"
+	"outlast/host"
+	"outlast/plugin/policy"
+)
+
+type policyVerb struct {
+	Show    policyShowVerb    `cmd:"" help:"Print a policy document."`
+	Check   policyCheckVerb   `cmd:"" help:"Check a policy document, and list all of its faults."`
+	Schema  policySchemaVerb  `cmd:"" help:"Print the JSON Schema of policy documents."`
+	Explain policyExplainVerb `cmd:"" help:"Tell what a policy makes of a result, and why."`
+}
+
+type policyShowVerb struct {
+	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A built-in policy or a file."`
+	Full   bool   `help:"Fill in every default."`
+}
+
+// Run prints a built-in policy as its author wrote it, or the normal form.
+func (v *policyShowVerb) Run() error {
+	if slices.Contains(policy.Names(), v.Policy) && !v.Full {
+		fmt.Print(policy.Source(v.Policy))
+		return nil
+	}
+	p, err := loadPolicy(v.Policy)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(p.Document()), "", "  "); err != nil {
+		return err
+	}
+	fmt.Println(out.String())
+	return nil
+}
+
+type policyCheckVerb struct {
+	Policy string `arg:"" placeholder:"NAME|FILE" help:"A built-in policy or a file."`
+}
+
+// Run lists every fault with its field's path.
+func (v *policyCheckVerb) Run() error {
+	p, err := loadPolicy(v.Policy)
+	var fault *host.PolicyError
+	if errors.As(err, &fault) && len(fault.Err.Faults) > 0 {
+		for _, f := range fault.Err.Faults {
+			fmt.Fprintln(os.Stderr, f.Error())
+		}
+		return &exitError{exitUnusable, fmt.Errorf("%s has %d faults", v.Policy, len(fault.Err.Faults))}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s is a valid policy, digest %s\n", p.Name(), p.Digest())
+	return nil
+}
+
+type policySchemaVerb struct{}
+
+// Run prints the schema.
+func (policySchemaVerb) Run(context.Context) error {
+	_, err := os.Stdout.Write(schema.Policy)
+	return err
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+
+	"outlast/abi"
+)
+
+// sampleFlags describe how an attempt ended.
+type sampleFlags struct {
+	Exit       *int64 `placeholder:"CODE" help:"The command's exit code."`
+	Signal     string `placeholder:"NAME" help:"The signal that ended it, such as SIGKILL."`
+	StdoutFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stdout."`
+	StderrFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stderr."`
+	HTTPStatus *int64 `name:"http-status" placeholder:"STATUS" help:"The status, of an HTTP exchange."`
+	HTTPFile   string `name:"http-file" type:"existingfile" placeholder:"FILE" help:"Its message."`
+}
+
+// refused is what omnigraph prints when its server does not listen.
+const refused = `Error:
+   0: error sending request for url (http://127.0.0.1:8080/graphs/g/query)
+   1: client error (Connect)
+   2: tcp connect error
+   3: Connection refused (os error 111)
+
+Location:
+`
+
+func (f *sampleFlags) given() bool { return *f != sampleFlags{} }
+
+// result is what the flags describe.
+func (f *sampleFlags) result() (abi.Result, error) {
+	r := abi.Result{ExitCode: f.Exit, Signal: f.Signal, HTTPStatus: f.HTTPStatus}
+	for _, part := range []struct {
+		path string
+		text *abi.Text
+	}{{f.StdoutFile, &r.Stdout}, {f.StderrFile, &r.Stderr}, {f.HTTPFile, &r.Message}} {
+		if part.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(part.path)
+		if err != nil {
+			return r, usageError("%v", err)
+		}
+		*part.text = abi.Clip(string(text))
+	}
+	isHTTP := r.HTTPStatus != nil || f.HTTPFile != ""
+	if isHTTP && (r.IsProcess() || f.StdoutFile != "" || f.StderrFile != "") {
+		return r, usageError("--http-status and --http-file describe an HTTP exchange, the others a command: give one or the other")
+	}
+	if r.ExitCode == nil && r.Signal == "" && !isHTTP {
+		one := int64(1)
+		r.ExitCode = &one
+	}
+	return r, nil
+}
+
+// failure is what the flags describe, or a refused connection without any.
+func (f *sampleFlags) failure() (abi.Result, error) {
+	if f.given() {
+		return f.result()
+	}
+	one := int64(1)
+	return abi.Result{ExitCode: &one, Stderr: abi.Clip(refused)}, nil
+}

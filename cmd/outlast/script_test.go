@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"outlast": func() { os.Exit(realMain(os.Args[1:])) },
+	})
+}
+
+// TestScripts runs testdata/script: the real tool, real commands, real sockets.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("OUTLAST_CACHE_DIR", cacheDir(t))
+			server := &testServer{}
+			env.Values[serverKey{}] = server
+			env.Defer(server.stop)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"server": serverCmd,
+			"within": withinCmd,
+		},
+	})
+}
+
+// cacheDir is one for all scripts, so that the plugin is compiled once.
+var cacheDir = func() func(*testing.T) string {
+	var once sync.Once
+	var dir string
+	return func(t *testing.T) string {
+		once.Do(func() {
+			dir = t.TempDir()
+			if err := os.Chmod(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return dir
+	}
+}()
+
+type serverKey struct{}
+
+// testServer is a server that scripts start and stop. It keeps its address.
+type testServer struct {
+	mu     sync.Mutex
+	addr   string
+	server *http.Server
+}
+
+func (s *testServer) start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	addr := s.addr
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	s.addr = listener.Addr().String()
+	s.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, "the answer")
+	})}
+	go s.server.Serve(listener)
+	return nil
+}
+
+func (s *testServer) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server != nil {
+		s.server.Close()
+		s.server = nil
+	}
+}
+
+// serverCmd is "server start", "server stop" and "server back DURATION". The
+// first sets $SERVER; the last starts it again after a while.
+func serverCmd(ts *testscript.TestScript, neg bool, args []string) {
+	s := ts.Value(serverKey{}).(*testServer)
+	switch {
+	case len(args) == 1 && args[0] == "start":
+		ts.Check(s.start())
+		ts.Setenv("SERVER", "http://"+s.addr)
+	case len(args) == 1 && args[0] == "stop":
+		s.stop()
+	case len(args) == 2 && args[0] == "back":
+		after, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		time.AfterFunc(after, func() { s.start() })
+	default:
+		ts.Fatalf("usage: server start|stop|back DURATION")
+	}
+}
+
+// withinCmd is "within LOW HIGH FILE": FILE has from LOW to HIGH lines.
+func withinCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: within LOW HIGH FILE")
+	}
+	var low, high int
+	if _, err := fmt.Sscan(args[0]+" "+args[1], &low, &high); err != nil {
+		ts.Fatalf("%v", err)
+	}
+	lines := strings.Count(ts.ReadFile(args[2]), "\n")
+	if (lines >= low && lines <= high) == neg {
+		ts.Fatalf("%s has %d lines", args[2], lines)
+	}
+}

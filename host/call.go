@@ -1,0 +1,131 @@
+package host
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"outlast/abi"
+	"outlast/plugin/policy"
+)
+
+// driver carries out what a policy asks for, for both drive loops.
+type driver struct {
+	task      *Task
+	lastError string // of the last failed attempt, as an outcome would quote it
+	last      *abi.Result
+	seen      time.Duration // when the last event was, on the Clock
+	err       error         // that ended the call: an attempt that could not be made, a clock that failed
+}
+
+// attempt makes attempt n and gives its event.
+func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
+	clock := d.task.clock()
+	started := micros(clock.Now())
+	result, err := d.task.Attempt(ctx, n)
+	if err != nil {
+		return abi.Event{}, err
+	}
+	now := clock.Now()
+	if result.StartedUS == nil {
+		result.StartedUS = &started
+	}
+	if result.EndedUS == nil {
+		ended := micros(now)
+		result.EndedUS = &ended
+	}
+	d.last = &result
+	if !result.OK() {
+		d.lastError = policy.ErrorText(&result)
+	}
+	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: d.redactResult(result)})
+	return d.event(ctx, abi.Attempted, now, &result), nil
+}
+
+// event is what the policy is told. A result that comes with a cancelled
+// context may be that of an attempt which was cut off.
+func (d *driver) event(ctx context.Context, t abi.EventType, now time.Duration, r *abi.Result) abi.Event {
+	if ctx.Err() != nil && t == abi.Attempted {
+		t = abi.Cancelled
+	}
+	d.seen = now
+	return abi.Event{Type: t, NowUS: micros(now), Result: r}
+}
+
+func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
+	d.task.observe(Repairing{Kind: a.Kind, Force: a.RepairForce, At: d.task.clock().Now()})
+	result := d.task.repair(ctx, a.RepairForce)
+	if !result.OK() {
+		d.lastError = policy.ErrorText(&result)
+	}
+	return d.event(ctx, abi.Repaired, d.task.clock().Now(), &result)
+}
+
+// wait waits until an action's delay is over. The delay counts from the event
+// that led to the action, so that the time to load the plugin and to decide is
+// part of it. Only a context that is done cuts it short.
+func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Wait, error) {
+	clock := d.task.clock()
+	w := Waiting{
+		Kind: a.Kind, Budget: a.Budget, Attempt: a.Attempt, At: clock.Now(),
+		Delay: time.Duration(a.DelayUS) * time.Microsecond,
+	}
+	if a.RemainingUS != nil {
+		left := time.Duration(*a.RemainingUS) * time.Microsecond
+		w.Remaining = &left
+	}
+	d.task.observe(w)
+	decided := max(0, w.At-d.seen) // a clock may go backwards
+	err := clock.Sleep(ctx, max(0, w.Delay-decided))
+	switch {
+	case ctx.Err() != nil:
+		return abi.WaitCancelled, nil
+	case err != nil:
+		return "", err
+	}
+	return abi.WaitFull, nil
+}
+
+// stop is a call's end.
+func (d *driver) stop(o *abi.Outcome) *abi.Outcome {
+	if o.LastError == "" && o.Type != abi.OutcomeOK {
+		o.LastError = d.lastError
+	}
+	o.LastError = d.redact(o.LastError)
+	d.task.observe(Stopped{Outcome: *o, At: d.task.clock().Now()})
+	return o
+}
+
+// succeeded is the outcome of a call whose first attempt succeeded. The plugin
+// is not asked: it could not say anything else.
+func (d *driver) succeeded(e *abi.Event) *abi.Outcome {
+	started := e.NowUS
+	switch {
+	case d.task.Call.Started != 0:
+		started = micros(d.task.Call.Started)
+	case e.Result.StartedUS != nil:
+		started = *e.Result.StartedUS
+	}
+	return d.stop(&abi.Outcome{
+		Type: abi.OutcomeOK, Effects: abi.EffectsNone, Attempts: 1, ElapsedUS: max(0, e.NowUS-started),
+	})
+}
+
+// redacted stands in for a secret.
+const redacted = "[redacted]"
+
+func (d *driver) redact(s string) string {
+	for _, secret := range d.task.Secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, redacted)
+		}
+	}
+	return s
+}
+
+func (d *driver) redactResult(r abi.Result) abi.Result {
+	for _, t := range []*abi.Text{&r.Stdout, &r.Stderr, &r.Message} {
+		t.Head, t.Tail = d.redact(t.Head), d.redact(t.Tail)
+	}
+	return r
+}

@@ -1,0 +1,30 @@
+package host
+
+import "outlast/abi"
+
+// PolicyError says that a policy cannot be used. Faults lists all that is wrong
+// with a document.
+type PolicyError struct {
+	Name string // as the caller gave it
+	Err  *abi.Error
+}
+
+func (e *PolicyError) Error() string {
+	return "outlast: policy " + e.Name + ": " + e.Err.Error()
+}
+
+func (e *PolicyError) Unwrap() error { return e.Err }
+
+// PluginError says that the plugin cannot be used, or failed. LastResult is the
+// call's last result, which nothing that went wrong here takes away.
+type PluginError struct {
+	Doing      string
+	Err        error
+	LastResult *abi.Result
+}
+
+func (e *PluginError) Error() string {
+	return "outlast: " + e.Doing + ": " + e.Err.Error()
+}
+
+func (e *PluginError) Unwrap() error { return e.Err }

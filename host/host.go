@@ -1,0 +1,95 @@
+// Package host loads outlast's plugin and drives calls through a server's
+// restart with it.
+//
+// A call's first attempt runs before anything of the plugin is touched: a call
+// that succeeds costs nothing. After a failure the plugin is loaded, and its
+// policy decides whether and when to try again.
+//
+//	plugin, err := host.Open()
+//	…
+//	defer plugin.Close(ctx)
+//	outcome, err := plugin.Run(ctx, &host.Task{
+//		Policy:  host.Default(),
+//		Call:    host.Call{Label: "query", Remote: true},
+//		Attempt: func(ctx context.Context, n int64) (abi.Result, error) { … },
+//	})
+//
+// Run drives with the plugin's decide, and serves thousands of calls with a few
+// instances. RunInPlugin lets the plugin drive, with an instance for each call.
+// A Session is for callers with a loop of their own. All of them decide alike.
+package host
+
+import (
+	"context"
+	"time"
+
+	"outlast/abi"
+)
+
+// Call says what a call is; the zero value is a local read.
+type Call struct {
+	Label           string        // for messages, such as "query"
+	Remote          bool          // over the network, to a server that may restart
+	Write           bool          // it may change something
+	SurfaceConflict bool          // a compare-and-swap: lose a race rather than repeat the write
+	NoConnectRetry  bool          // do not wait for a server that is away
+	Budget          time.Duration // the call's total budget; 0: none
+	Seed            *int64        // of the jitter, from 0 to 2^53-1; nil: a random one
+	Started         time.Duration // on the Clock, before any wait for a lock; 0: with the first attempt
+}
+
+// Task is a call with the ways to carry it out.
+type Task struct {
+	Policy *Policy // nil: Default
+	Call   Call
+
+	// Attempt makes one attempt; n counts from 1. It obeys the context, and its
+	// result says how the attempt ended. An error means that it could not be
+	// made at all, and ends the call.
+	Attempt func(ctx context.Context, n int64) (abi.Result, error)
+
+	// Repair repairs what the policy asks for, with force if it says so. nil: a
+	// repair is reported as failed.
+	Repair func(ctx context.Context, force bool) (abi.Result, error)
+
+	// Observe gets what happens, as it happens, on the goroutine of the call.
+	Observe Observer
+
+	// Clock is the time that the policy lives by; nil: SystemClock.
+	Clock Clock
+
+	// Secrets are replaced wherever a text of an attempt leaves this package.
+	Secrets []string
+}
+
+func (t *Task) policy() *Policy {
+	if t.Policy == nil {
+		return Default()
+	}
+	return t.Policy
+}
+
+func (t *Task) clock() Clock {
+	if t.Clock == nil {
+		return SystemClock()
+	}
+	return t.Clock
+}
+
+func (t *Task) observe(e Event) {
+	if t.Observe != nil {
+		t.Observe(e)
+	}
+}
+
+// repair is what the repair came to. One that cannot be made has failed.
+func (t *Task) repair(ctx context.Context, force bool) abi.Result {
+	if t.Repair != nil {
+		result, err := t.Repair(ctx, force)
+		if err == nil {
+			return result
+		}
+		return abi.Result{Message: abi.Clip(err.Error())}
+	}
+	return abi.Result{Message: abi.Clip("this host cannot repair")}
+}

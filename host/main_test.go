@@ -1,0 +1,101 @@
+package host_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/host/virtual"
+)
+
+// compiled is shared by the tests: compiling the plugin takes a second or more.
+var compiled *host.Plugin
+
+func TestMain(m *testing.M) {
+	var err error
+	if compiled, err = host.Open(host.WithCacheDir(""), host.WithCompiler()); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	compiled.Close(context.Background())
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			println(err.Error())
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// door is one of the ways to carry out a task.
+type door struct {
+	name string
+	run  func(*host.Plugin, context.Context, *host.Task) (*abi.Outcome, error)
+}
+
+var doors = []door{
+	{"Run", (*host.Plugin).Run},
+	{"RunInPlugin", (*host.Plugin).RunInPlugin},
+}
+
+// throughBoth runs a test through both doors.
+func throughBoth(t *testing.T, test func(t *testing.T, d door)) {
+	for _, d := range doors {
+		t.Run(d.name, func(t *testing.T) { test(t, d) })
+	}
+}
+
+const refusedReport = `Error: 
+   0: error sending request for url (http://127.0.0.1:8080/graphs/people/query)
+   1: client error (Connect)
+   2: tcp connect error
+   3: Connection refused (os error 111)
+
+Location:
+   crates/omnigraph-cli/src/client.rs:679
+`
+
+func refused() abi.Result { return exited(1, refusedReport) }
+
+func exited(code int64, stderr string) abi.Result {
+	return abi.Result{ExitCode: &code, Stderr: abi.Clip(stderr)}
+}
+
+func succeeded() abi.Result { return exited(0, "") }
+
+func reportOf(cause string) abi.Result {
+	return exited(1, "Error: \n   0: "+cause+"\n\nLocation:\n")
+}
+
+// outageTask is a task whose server is away from the start until the outage is
+// over. Each attempt takes as long as it is told, and starts are recorded.
+func outageTask(clock *virtual.Clock, outage, takes time.Duration) (*host.Task, *[]time.Duration) {
+	var starts []time.Duration
+	return &host.Task{
+		Call:  host.Call{Label: "query", Remote: true, Seed: new(int64)},
+		Clock: clock,
+		Attempt: func(context.Context, int64) (abi.Result, error) {
+			starts = append(starts, clock.Now())
+			up := clock.Now() >= outage
+			clock.Advance(takes)
+			if up {
+				return succeeded(), nil
+			}
+			return refused(), nil
+		},
+	}, &starts
+}
+
+func mustPolicy(t *testing.T, text string) *host.Policy {
+	t.Helper()
+	p, err := host.ParsePolicy(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

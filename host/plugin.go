@@ -1,0 +1,167 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+
+	"outlast/abi"
+	"outlast/host/internal/engine"
+	"outlast/host/internal/wasmfile"
+	"outlast/plugin"
+)
+
+// Plugin is a plugin that calls are driven with. It may be used by any number
+// of goroutines.
+type Plugin struct {
+	engine *engine.Engine
+	source string
+	slots  chan struct{}         // bounds the instances that decide at one time
+	idle   chan *engine.Instance // between decisions
+	loaded chan Loaded           // how it was loaded, for the call that caused it
+}
+
+// Option changes what Open does.
+type Option func(*options)
+
+type options struct {
+	wasm   []byte
+	source string
+	cache  string
+	mode   engine.Mode
+	err    error
+}
+
+// WithFile opens another plugin than the embedded one.
+func WithFile(path string) Option {
+	return func(o *options) {
+		o.source = path
+		o.wasm, o.err = os.ReadFile(path)
+	}
+}
+
+// WithCacheDir keeps compiled code in another directory than the user's cache
+// directory; "" keeps none. It is used only if it is private to this user.
+func WithCacheDir(dir string) Option {
+	return func(o *options) { o.cache = dir }
+}
+
+// WithInterpreter never compiles: for systems that forbid executable memory,
+// where it is chosen anyway, and for tests.
+func WithInterpreter() Option {
+	return func(o *options) { o.mode = engine.Interpreter }
+}
+
+// WithCompiler always compiles, and takes the second that this needs if the
+// code is not in the cache. It suits servers, which start once.
+func WithCompiler() Option {
+	return func(o *options) { o.mode = engine.Compiler }
+}
+
+// Open opens the embedded plugin, or the one of WithFile, whose sections are
+// read to see that it keeps the contract. Nothing is compiled before the first
+// failure of a call. The error is a *PluginError.
+func Open(opts ...Option) (*Plugin, error) {
+	o := options{wasm: plugin.Wasm, source: "embedded plugin", cache: engine.DefaultCacheDir()}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if o.err == nil && o.source != "embedded plugin" {
+		o.err = wasmfile.Verify(o.wasm)
+	}
+	if o.err != nil {
+		return nil, &PluginError{Doing: "opening plugin " + o.source, Err: o.err}
+	}
+	// As many instances as there are processors keep them all busy deciding.
+	n := runtime.GOMAXPROCS(0)
+	p := &Plugin{
+		source: o.source,
+		slots:  make(chan struct{}, n),
+		idle:   make(chan *engine.Instance, n),
+		loaded: make(chan Loaded, 1),
+	}
+	p.engine = engine.New(engine.Options{Wasm: o.wasm, CacheDir: o.cache, Mode: o.mode, OnLoad: p.onLoad})
+	return p, nil
+}
+
+func (p *Plugin) onLoad(l engine.Loaded) {
+	select {
+	case p.loaded <- Loaded{How: l.How.String(), Why: l.Why, Took: l.Took}:
+	default:
+	}
+}
+
+// reportLoad tells the call that caused it how the plugin was loaded.
+func (p *Plugin) reportLoad(t *Task) {
+	select {
+	case l := <-p.loaded:
+		t.observe(l)
+	default:
+	}
+}
+
+// Describe is what the plugin says of itself. It loads the plugin.
+func (p *Plugin) Describe(ctx context.Context) (d abi.Description, err error) {
+	err = p.with(ctx, func(i *engine.Instance) error {
+		out, err := i.Call(ctx, abi.ExportDescribe, nil, nil)
+		if err == nil {
+			d, err = abi.DecodeDescription(string(out))
+		}
+		return err
+	})
+	if err != nil {
+		err = &PluginError{Doing: "describing plugin " + p.source, Err: err}
+	}
+	return d, err
+}
+
+// Close frees the plugin. No call may be under way.
+func (p *Plugin) Close(ctx context.Context) error {
+	for {
+		select {
+		case i := <-p.idle:
+			i.Close(ctx)
+			continue
+		default:
+		}
+		return p.engine.Close(ctx)
+	}
+}
+
+// with lends use one of the shared instances. One that fails is thrown away:
+// what it holds can no longer be trusted.
+func (p *Plugin) with(ctx context.Context, use func(*engine.Instance) error) error {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.slots }()
+	instance, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	err = use(instance)
+	if err != nil && !isAnswer(err) || instance.Poisoned() {
+		instance.Close(ctx)
+		return err
+	}
+	p.idle <- instance // has room for one instance a slot
+	return err
+}
+
+func (p *Plugin) take(ctx context.Context) (*engine.Instance, error) {
+	select {
+	case i := <-p.idle:
+		return i, nil
+	default:
+		return p.engine.NewInstance(ctx)
+	}
+}
+
+// isAnswer says whether err is what a sound plugin answered, not a fault of it.
+func isAnswer(err error) bool {
+	var answer *abi.Error
+	return errors.As(err, &answer) && answer.Code != abi.CodeInternal
+}

@@ -1,0 +1,127 @@
+package host
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"outlast/abi"
+	"outlast/plugin/policy"
+)
+
+// Policy is a policy that has been checked, natively, so that a fault shows
+// before anything runs.
+type Policy struct {
+	doc  *policy.Document
+	name string // of a built-in that is unchanged; "" for a document
+}
+
+// Default is the built-in policy omnigraph.
+var Default = sync.OnceValue(func() *Policy {
+	p, err := BuiltIn(policy.Names()[0])
+	if err != nil {
+		panic(err)
+	}
+	return p
+})
+
+// BuiltIn is a policy that the plugin carries: omnigraph or witan-core.
+// The error is a *PolicyError.
+func BuiltIn(name string) (*Policy, error) {
+	doc, err := policy.BuiltIn(name)
+	if err != nil {
+		return nil, policyError(name, err)
+	}
+	return &Policy{doc: doc, name: name}, nil
+}
+
+// ParsePolicy checks a policy document in JSON. The error is a *PolicyError
+// that lists every fault.
+func ParsePolicy(text string) (*Policy, error) {
+	doc, err := policy.Parse(text)
+	if err != nil {
+		return nil, policyError("document", err)
+	}
+	return &Policy{doc: doc}, nil
+}
+
+// ReadPolicy checks the policy document in a file, and reads no more of it than
+// a document may have.
+func ReadPolicy(path string) (*Policy, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, policyError(path, err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, abi.MaxDocumentBytes+1))
+	if err != nil {
+		return nil, policyError(path, err)
+	}
+	doc, err := policy.Parse(string(text))
+	if err != nil {
+		return nil, policyError(path, err)
+	}
+	return &Policy{doc: doc}, nil
+}
+
+func policyError(name string, err error) error {
+	var known *abi.Error
+	if !errors.As(err, &known) {
+		known = &abi.Error{Code: abi.CodeInvalidPolicy, Message: err.Error()}
+	}
+	return &PolicyError{Name: name, Err: known}
+}
+
+// Name is what the policy calls itself.
+func (p *Policy) Name() string { return p.doc.Name }
+
+// Digest identifies the normalised document: equal policies have equal digests.
+func (p *Policy) Digest() string { return p.doc.Digest }
+
+// Document is the normalised document in JSON, with every default filled in.
+func (p *Policy) Document() string { return p.doc.Normal }
+
+// Measured are the outages that the policy's numbers are sized against.
+func (p *Policy) Measured() []Outage {
+	var out []Outage
+	for _, m := range p.doc.Measured {
+		out = append(out, Outage{m.Name, time.Duration(m.Duration) * time.Microsecond, m.Source})
+	}
+	return out
+}
+
+// Outage is a time during which a server was gone.
+type Outage struct {
+	Name     string
+	Duration time.Duration
+	Source   string // where it was measured
+}
+
+// WithMaxWait is the policy with another window for every budget that has one.
+// The error is a *PolicyError: the window must be positive and whole microseconds.
+func (p *Policy) WithMaxWait(d time.Duration) (*Policy, error) {
+	doc, err := p.doc.WithMaxWait(micros(d))
+	if err != nil {
+		return nil, policyError(p.Name(), err)
+	}
+	return &Policy{doc: doc}, nil
+}
+
+// ref names the policy in a request: a built-in by its name, a document by its
+// digest, which an instance knows once it has met the document.
+func (p *Policy) ref() abi.PolicyRef {
+	if p.name != "" {
+		return abi.PolicyRef{Name: p.name}
+	}
+	return abi.PolicyRef{Name: p.doc.Digest}
+}
+
+// whole is the same with the document itself.
+func (p *Policy) whole() abi.PolicyRef {
+	if p.name != "" {
+		return abi.PolicyRef{Name: p.name}
+	}
+	return abi.PolicyRef{Text: p.doc.Normal}
+}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"context"
+
+	"outlast/abi"
+)
+
+// Run carries out a task: this package drives, and asks the plugin's decide
+// after each failure. Thousands of calls may wait at the same time on as many
+// instances as there are processors. A context that is done ends an attempt or
+// a wait at once, with the outcome cancelled.
+//
+// The error is a *PluginError, or the error with which Attempt or the Clock
+// ended the call; the outcome is nil then.
+func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
+	d := &driver{task: t}
+	event, err := d.attempt(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	if event.Result.OK() {
+		return d.succeeded(&event), nil
+	}
+	// A decision is short, and must still be made after the call is cancelled.
+	deciding := context.WithoutCancel(ctx)
+	for s := p.session(t); ; {
+		action, err := s.Next(deciding, event)
+		switch {
+		case err != nil:
+			return nil, err
+		case action.Type == abi.Stop && action.Outcome != nil:
+			return d.stop(action.Outcome), nil
+		case action.Type != abi.Retry:
+			return nil, unknownAction(&action, d.last)
+		}
+		if event, err = p.follow(ctx, d, &action); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// follow waits and attempts or repairs, as the action says.
+func (p *Plugin) follow(ctx context.Context, d *driver, a *abi.Action) (abi.Event, error) {
+	if a.DelayUS > 0 {
+		p.engine.FillCache() // while there is time anyway
+		how, err := d.wait(ctx, a)
+		if err != nil {
+			return abi.Event{}, err
+		}
+		if how == abi.WaitCancelled {
+			return abi.Event{Type: abi.Cancelled, NowUS: micros(d.task.clock().Now())}, nil
+		}
+	}
+	if a.Repair {
+		return d.repair(ctx, a), nil
+	}
+	return d.attempt(ctx, a.Attempt)
+}
+
+func unknownAction(a *abi.Action, last *abi.Result) error {
+	return &PluginError{
+		Doing: "deciding", LastResult: last,
+		Err: &abi.Error{Code: abi.CodeInternal, Field: "action.type", Message: "this host does not know the action " + string(a.Type)},
+	}
+}

@@ -1,0 +1,140 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"outlast/abi"
+	"outlast/host/internal/engine"
+)
+
+// RunInPlugin carries out a task as Run does, but the plugin drives: its export
+// run calls back for the time, for sleep and for each attempt. It takes an
+// instance of its own for as long as the call lasts.
+func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error) {
+	d := &driver{task: t}
+	first, err := d.attempt(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	if first.Result.OK() {
+		return d.succeeded(&first), nil
+	}
+	c := &callbacks{driver: d, plugin: p, ctx: ctx, call: t.Call.wire(), next: &first}
+	for {
+		answer, err := c.run()
+		switch {
+		case c.err != nil:
+			return nil, c.err
+		case err != nil:
+			return nil, &PluginError{Doing: "running the policy", Err: err, LastResult: d.last}
+		case answer.Outcome != nil:
+			return d.stop(answer.Outcome), nil
+		}
+		c.state, c.next = answer.State, answer.First
+	}
+}
+
+// callbacks are the host functions of one call. They keep the last state and
+// event, so that another instance can go on where one fails.
+type callbacks struct {
+	*driver
+	plugin *Plugin
+	ctx    context.Context
+	call   abi.Call
+	state  string
+	next   *abi.Event // that follows on state; nil: the next attempt
+	moved  bool       // since the last instance was replaced
+}
+
+// run calls the export once, on a new instance. One that fails is replaced, and
+// the call goes on with its state, unless two fail in a row at the same point.
+func (c *callbacks) run() (abi.RunAnswer, error) {
+	answer, err := c.runOnce(c.task.policy().whole())
+	c.plugin.reportLoad(c.task)
+	for err != nil && !isAnswer(err) && c.err == nil {
+		c.task.observe(InstanceReplaced{Err: err})
+		c.moved = false
+		var again error
+		if answer, again = c.runOnce(c.task.policy().whole()); again != nil && !c.moved {
+			return answer, fmt.Errorf("%w (and again: %w)", err, again)
+		}
+		err = again
+	}
+	return answer, err
+}
+
+func (c *callbacks) runOnce(policy abi.PolicyRef) (abi.RunAnswer, error) {
+	// The plugin must still report after the call is cancelled.
+	ctx := context.WithoutCancel(c.ctx)
+	instance, err := c.plugin.engine.NewInstance(ctx)
+	if err != nil {
+		return abi.RunAnswer{}, err
+	}
+	defer instance.Close(ctx)
+	request := abi.RunRequest{Policy: policy, Call: c.call, State: c.state, First: c.next}
+	out, err := instance.Call(ctx, abi.ExportRun, request.Encode(), c)
+	if err != nil {
+		return abi.RunAnswer{}, err
+	}
+	return abi.DecodeRunAnswer(string(out))
+}
+
+var _ engine.Host = (*callbacks)(nil)
+
+// Now answers outlast_now.
+func (c *callbacks) Now(context.Context) []byte {
+	return abi.EncodeNow(micros(c.task.clock().Now()))
+}
+
+// Sleep answers outlast_sleep.
+func (c *callbacks) Sleep(_ context.Context, action []byte) []byte {
+	a, ok := c.read(action)
+	if !ok {
+		return nil
+	}
+	c.plugin.engine.FillCache()
+	how, err := c.wait(c.ctx, &a)
+	if err != nil {
+		c.err = err
+		return nil
+	}
+	now := micros(c.task.clock().Now())
+	if how == abi.WaitCancelled {
+		c.next = &abi.Event{Type: abi.Cancelled, NowUS: now}
+	}
+	return (&abi.Slept{Wait: how, NowUS: now}).Encode()
+}
+
+// Attempt answers outlast_attempt, which asks for repairs too.
+func (c *callbacks) Attempt(_ context.Context, action []byte) []byte {
+	a, ok := c.read(action)
+	if !ok {
+		return nil
+	}
+	event, err := abi.Event{}, error(nil)
+	if a.Repair {
+		event = c.repair(c.ctx, &a)
+	} else if event, err = c.attempt(c.ctx, a.Attempt); err != nil {
+		c.err = err
+		return nil
+	}
+	c.next = &event
+	return event.Encode()
+}
+
+// read notes the state that an action comes with. An action that this host
+// does not know stops the call.
+func (c *callbacks) read(text []byte) (abi.Action, bool) {
+	a, err := abi.DecodeAction(string(text))
+	if err == nil && a.Type != abi.Retry {
+		err = errors.Unwrap(unknownAction(&a, c.last))
+	}
+	if err != nil {
+		c.err = &PluginError{Doing: "running the policy", Err: err, LastResult: c.last}
+		return a, false
+	}
+	c.state, c.next, c.moved = a.State, nil, true
+	return a, true
+}

@@ -1,0 +1,114 @@
+// Package tests has what crosses the rooms of the house.
+package tests
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayUse says what each room may import of the module, and from outside the
+// standard library. A room that gains a dependency fails here first.
+var mayUse = map[string][]string{
+	"abi":                    {"outlast/abi/strictjson"},
+	"abi/strictjson":         {},
+	"abi/schema":             {},
+	"plugin":                 {},
+	"plugin/policy":          {"outlast/abi", "outlast/abi/strictjson"},
+	"plugin/guest":           {"outlast/abi", "outlast/abi/strictjson", "outlast/plugin/policy", "github.com/extism/go-pdk"},
+	"host":                   {"outlast/abi", "outlast/plugin", "outlast/plugin/policy", "outlast/host/internal/engine", "outlast/host/internal/wasmfile"},
+	"host/virtual":           {},
+	"host/subprocess":        {"outlast/abi", "golang.org/x/sys"},
+	"host/omnigraph":         {"github.com/gofrs/flock"},
+	"host/internal/wasmfile": {"outlast/abi"},
+	"host/internal/kernel":   {"github.com/tetratelabs/wazero"},
+	"host/internal/engine":   {"outlast/host/internal/kernel", "outlast/host/internal/engine/diskcache", "outlast/abi", "github.com/tetratelabs/wazero"},
+	"cmd/outlast":            {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/host", "github.com/alecthomas/kong"},
+}
+
+func TestRoomsKeepToThemselves(t *testing.T) {
+	for room, allowed := range mayUse {
+		for file, imports := range importsOf(t, room) {
+			for _, path := range imports {
+				if isStandard(path) || slices.ContainsFunc(allowed, func(a string) bool {
+					return path == a || strings.HasPrefix(path, a+"/")
+				}) {
+					continue
+				}
+				t.Errorf("%s imports %s, which its room may not use", file, path)
+			}
+		}
+	}
+}
+
+// What a policy decides must depend on nothing but its input, on any machine.
+func TestThePolicyIsPure(t *testing.T) {
+	banned := []string{"time", "os", "math/rand", "math/rand/v2", "crypto/rand", "net", "math", "unsafe", "sync/atomic"}
+	for _, room := range []string{"plugin/policy", "plugin/guest", "abi", "abi/strictjson"} {
+		for file, imports := range importsOf(t, room) {
+			for _, path := range imports {
+				if slices.Contains(banned, path) {
+					t.Errorf("%s imports %s", file, path)
+				}
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "float64") || strings.Contains(string(text), "float32") {
+				t.Errorf("%s uses floating point, which differs between machines", file)
+			}
+		}
+	}
+}
+
+// importsOf is the imports of a room's files that are no tests, by file.
+func importsOf(t *testing.T, room string) map[string][]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", room, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("room %s has no files: %v", room, err)
+	}
+	out := map[string][]string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[file] = append(out[file], path)
+		}
+	}
+	return out
+}
+
+func isStandard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first != "outlast" && !strings.Contains(first, ".")
+}
+
+// The supported systems, and Windows, which at least compiles.
+func TestCompilesElsewhere(t *testing.T) {
+	for _, system := range []string{"darwin/arm64", "windows/amd64", "linux/arm64"} {
+		goos, goarch, _ := strings.Cut(system, "/")
+		cmd := exec.Command("go", "build", "-o", os.DevNull, "./cmd/outlast")
+		cmd.Dir = ".."
+		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", system, err, out)
+		}
+	}
+}
