@@ -1,0 +1,67 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/host/virtual"
+)
+
+// A call whose server is away for a minute. A real caller leaves Clock and Seed
+// out, and makes a real attempt.
+func ExamplePlugin_Run() {
+	plugin, err := host.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	defer plugin.Close(ctx)
+
+	clock, seed := &virtual.Clock{}, int64(1)
+	outcome, err := plugin.Run(ctx, &host.Task{
+		Call:  host.Call{Label: "query", Remote: true, Seed: &seed},
+		Clock: clock,
+		Attempt: func(context.Context, int64) (abi.Result, error) {
+			code, stderr := int64(0), ""
+			if clock.Now() < time.Minute {
+				code, stderr = 1, refusedReport
+			}
+			return abi.Result{ExitCode: &code, Stderr: abi.Clip(stderr)}, nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(outcome.Message)
+	// Output: succeeded after 11 attempts over 63.3 s
+}
+
+// A caller with a loop of its own asks what to do after each failure.
+func ExampleSession() {
+	plugin, err := host.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	defer plugin.Close(ctx)
+
+	seed, code := int64(1), int64(1)
+	session := plugin.Session(host.Default(), host.Call{Remote: true, Write: true, Seed: &seed})
+	action, err := session.Next(ctx, abi.Event{
+		Type:   abi.Attempted,
+		NowUS:  2_000_000,
+		Result: &abi.Result{ExitCode: &code, Stderr: abi.Clip(refusedReport)},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(action.Type, "in", time.Duration(action.DelayUS)*time.Microsecond)
+	// Output: retry in 521.672ms
+}

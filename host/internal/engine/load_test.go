@@ -1,0 +1,394 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+
+	"outlast/host/internal/engine/diskcache"
+)
+
+func TestModes(t *testing.T) {
+	for _, test := range []struct {
+		mode Mode
+		want How
+		why  string
+	}{
+		{Auto, Interpreted, "no cache directory"},
+		{Compiler, Compiled, "no cache directory"},
+		{Interpreter, Interpreted, ""},
+	} {
+		e, loaded := open(t, Options{Wasm: small(0), Mode: test.mode})
+		if loaded.How != test.want || !strings.Contains(loaded.Why, test.why) || (test.why == "") != (loaded.Why == "") {
+			t.Errorf("mode %d: %+v, want %v because of %q", test.mode, loaded, test.want, test.why)
+		}
+		if loaded.Took <= 0 {
+			t.Errorf("mode %d took %v", test.mode, loaded.Took)
+		}
+		answer(t, e)
+	}
+}
+
+func TestLoadIsIdempotent(t *testing.T) {
+	var l loads
+	e := New(Options{Wasm: small(0), OnLoad: l.add})
+	defer e.Close(context.Background())
+	for range 3 {
+		if err := e.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.one(t)
+}
+
+func TestFilesThatAreNoPlugin(t *testing.T) {
+	for name, wasm := range map[string][]byte{
+		"empty": nil, "text": []byte("hello"), "truncated": guestWasm(t)[:100_000],
+	} {
+		for _, mode := range []Mode{Auto, Compiler, Interpreter} {
+			dir := cacheDir(t)
+			e := New(Options{Wasm: wasm, Mode: mode, CacheDir: dir})
+			err := e.Load(t.Context())
+			if err == nil {
+				t.Errorf("%s, mode %d: no error", name, mode)
+			}
+			if again := e.Load(t.Context()); again != err {
+				t.Errorf("%s, mode %d: it was loaded again: %v, then %v", name, mode, err, again)
+			}
+			if _, err := e.NewInstance(t.Context()); err == nil {
+				t.Errorf("%s, mode %d: an instance", name, mode)
+			}
+			if err := e.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestCancelledLoadIsNotFinal(t *testing.T) {
+	for _, mode := range []Mode{Auto, Compiler, Interpreter} {
+		e := New(Options{Wasm: small(0), Mode: mode})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := e.Load(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("mode %d: %v", mode, err)
+		}
+		if err := e.Load(t.Context()); err != nil {
+			t.Errorf("mode %d: afterwards: %v", mode, err)
+		}
+		if err := e.Load(ctx); err != nil {
+			t.Errorf("mode %d: once loaded there is nothing to cancel: %v", mode, err)
+		}
+		e.Close(t.Context())
+	}
+}
+
+func TestWarmCache(t *testing.T) {
+	wasm := guestWasm(t)
+	dir, err := guestCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, dir)
+	for _, mode := range []Mode{Auto, Compiler} {
+		e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir, Mode: mode, OnFill: func(f Filled) {
+			t.Errorf("mode %d: there was something to fill: %+v", mode, f)
+		}})
+		if loaded.How != Cached || loaded.Why != "" {
+			t.Errorf("mode %d: %+v", mode, loaded)
+		}
+		answer(t, e)
+		e.FillCache()
+		if err := e.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir, Mode: Interpreter})
+	if loaded.How != Interpreted {
+		t.Errorf("the interpreter was asked for: %+v", loaded)
+	}
+	answer(t, e)
+	// Had wazero not found the code it would have compiled and left a file.
+	if after := listing(t, dir); after != before {
+		t.Errorf("loading changed the cache from\n%s\nto\n%s", before, after)
+	}
+	// Another plugin is not affected.
+	if _, loaded := open(t, Options{Wasm: small(1), CacheDir: dir}); loaded.How != Interpreted || !strings.Contains(loaded.Why, "no code for this plugin") {
+		t.Errorf("another plugin: %+v", loaded)
+	}
+}
+
+// listing is all files of a directory, with what could show a change.
+func listing(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		b.WriteString(path + " " + e.Type().String() + "\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestAutoWritesNothingByItself(t *testing.T) {
+	dir := cacheDir(t)
+	e, loaded := open(t, Options{Wasm: small(0), CacheDir: dir})
+	if loaded.How != Interpreted || !strings.Contains(loaded.Why, "does not exist yet") {
+		t.Errorf("%+v", loaded)
+	}
+	answer(t, e)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the cache directory: %v", err)
+	}
+}
+
+func TestCompilerFillsTheCache(t *testing.T) {
+	dir := cacheDir(t)
+	if _, loaded := open(t, Options{Wasm: small(0), CacheDir: dir, Mode: Compiler}); loaded.How != Compiled || !strings.Contains(loaded.Why, "does not exist yet") {
+		t.Errorf("cold: %+v", loaded)
+	}
+	if _, loaded := open(t, Options{Wasm: small(0), CacheDir: dir}); loaded.How != Cached {
+		t.Errorf("afterwards: %+v", loaded)
+	}
+}
+
+// code is the file of native code in the only entry of a cache.
+func code(t testing.TB, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "wazero-*", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	return files[0]
+}
+
+func TestDamagedCache(t *testing.T) {
+	wasm := small(0)
+	for name, damage := range map[string]func(code, marker string) error{
+		"truncated": func(code, _ string) error { return os.Truncate(code, 100) },
+		"emptied":   func(code, _ string) error { return os.Truncate(code, 0) },
+		"corrupt": func(code, _ string) error {
+			text, err := os.ReadFile(code)
+			if err != nil {
+				return err
+			}
+			text[len(text)/2] ^= 1
+			return os.WriteFile(code, text, 0o600)
+		},
+		"removed":        func(code, _ string) error { return os.Remove(code) },
+		"a directory":    func(code, _ string) error { return errors.Join(os.Remove(code), os.Mkdir(code, 0o700)) },
+		"empty marker":   func(_, marker string) error { return os.Truncate(marker, 0) },
+		"marker of yore": func(_, marker string) error { return os.WriteFile(marker, []byte("{}"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := cacheDir(t)
+			fill(t, wasm, dir)
+			file := code(t, dir)
+			entry := filepath.Dir(filepath.Dir(file))
+			if err := damage(file, filepath.Join(entry, "complete")); err != nil {
+				t.Fatal(err)
+			}
+			e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir})
+			if loaded.How != Interpreted || !strings.Contains(loaded.Why, "damaged") {
+				t.Errorf("%+v", loaded)
+			}
+			answer(t, e)
+			if _, err := os.Stat(entry); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the entry is still there: %v", err)
+			}
+			fill(t, wasm, dir) // and can be filled again
+			if _, loaded := open(t, Options{Wasm: wasm, CacheDir: dir}); loaded.How != Cached {
+				t.Errorf("after another fill: %+v", loaded)
+			}
+		})
+	}
+}
+
+// TestCodeThatWazeroRefuses is damage that the digest does not show: the
+// marker was written with it.
+func TestCodeThatWazeroRefuses(t *testing.T) {
+	wasm := small(0)
+	for name, text := range map[string]string{"empty": "", "nonsense": strings.Repeat("nonsense ", 100), "header only": "WAZEVO"} {
+		t.Run(name, func(t *testing.T) {
+			dir := cacheDir(t)
+			fill(t, wasm, dir)
+			file := code(t, dir)
+			entry := filepath.Dir(filepath.Dir(file))
+			name, err := filepath.Rel(entry, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cache, err := diskcache.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, err := diskcache.Key(wasm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cache.Drop(key); err != nil {
+				t.Fatal(err)
+			}
+			err = cache.Fill(t.Context(), key, func(_ context.Context, temp string) error {
+				path := filepath.Join(temp, name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					return err
+				}
+				return os.WriteFile(path, []byte(text), 0o600)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir})
+			if loaded.How != Interpreted || loaded.Why == "" {
+				t.Errorf("%+v", loaded)
+			}
+			answer(t, e)
+			if _, err := os.Stat(entry); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the entry is still there: %v", err)
+			}
+		})
+	}
+}
+
+func TestUnsafeCacheDirectories(t *testing.T) {
+	wasm := small(0)
+	for name, test := range map[string]struct {
+		change func(dir string) (string, error)
+		why    string
+	}{
+		"group-writable": {func(dir string) (string, error) { return dir, os.Chmod(dir, 0o770) }, "open to others (mode 0770)"},
+		"readable":       {func(dir string) (string, error) { return dir, os.Chmod(dir, 0o755) }, "open to others (mode 0755)"},
+		"symbolic link":  {func(dir string) (string, error) { return dir + "2", os.Symlink(dir, dir+"2") }, "is a symbolic link"},
+		"relative":       {func(string) (string, error) { return "cache", nil }, "not an absolute path"},
+		"a file":         {func(dir string) (string, error) { return dir + "2", os.WriteFile(dir+"2", nil, 0o600) }, "no directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := cacheDir(t)
+			fill(t, wasm, dir)
+			dir, err := test.change(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for mode, want := range map[Mode]How{Auto: Interpreted, Compiler: Compiled} {
+				e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir, Mode: mode})
+				if loaded.How != want || !strings.Contains(loaded.Why, test.why) {
+					t.Errorf("mode %d: %+v, want %v because of %q", mode, loaded, want, test.why)
+				}
+				answer(t, e)
+			}
+			if err := fillError(t, wasm, dir); err == nil || !strings.Contains(err.Error(), test.why) {
+				t.Errorf("filling it: %v", err)
+			}
+		})
+	}
+}
+
+func TestReadOnlyCacheDirectory(t *testing.T) {
+	wasm, dir := small(0), cacheDir(t)
+	fill(t, wasm, dir)
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	if _, loaded := open(t, Options{Wasm: wasm, CacheDir: dir}); loaded.How != Cached {
+		t.Errorf("a warm one: %+v", loaded)
+	}
+	_, loaded := open(t, Options{Wasm: small(1), CacheDir: dir})
+	if loaded.How != Interpreted {
+		t.Errorf("a cold one: %+v", loaded)
+	}
+	if err := fillError(t, small(1), dir); (err == nil) != (os.Geteuid() == 0) { // root may write anywhere
+		t.Errorf("filling it: %v", err)
+	}
+}
+
+// withoutCompiler makes this system forbid executable memory, as wazero
+// answers to that.
+func withoutCompiler(t *testing.T) {
+	t.Helper()
+	before := newCompilerConfig
+	newCompilerConfig = func() wazero.RuntimeConfig { panic("mprotect: permission denied") }
+	t.Cleanup(func() { newCompilerConfig = before })
+}
+
+func TestNoExecutableMemory(t *testing.T) {
+	wasm, dir := small(0), cacheDir(t)
+	fill(t, wasm, dir)
+	before := listing(t, dir)
+	withoutCompiler(t)
+	for _, mode := range []Mode{Auto, Compiler} {
+		for _, wasm := range [][]byte{wasm, small(1)} {
+			e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir, Mode: mode})
+			if loaded.How != Interpreted || loaded.Why == "" {
+				t.Errorf("mode %d: %+v", mode, loaded)
+			}
+			answer(t, e)
+		}
+	}
+	if err := fillError(t, small(1), dir); !errors.Is(err, errNoCompiler) {
+		t.Errorf("filling the cache: %v", err)
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("the cache changed from\n%s\nto\n%s", before, after)
+	}
+}
+
+// fillError fills the cache and gives what became of that.
+func fillError(t testing.TB, wasm []byte, dir string) error {
+	t.Helper()
+	filled := make(chan Filled, 1)
+	e, _ := open(t, Options{Wasm: wasm, CacheDir: dir, OnFill: func(f Filled) { filled <- f }})
+	e.FillCache()
+	return (<-filled).Err
+}
+
+func init() {
+	helpers["load"] = func() int {
+		e := New(Options{Wasm: small(0), CacheDir: os.Getenv("OUTLAST_ENGINE_TEST_DIR"), OnLoad: func(l Loaded) {
+			os.Stdout.WriteString(l.How.String() + ": " + l.Why)
+		}})
+		if err := e.Load(context.Background()); err != nil {
+			os.Stdout.WriteString(err.Error())
+			return 1
+		}
+		return 0
+	}
+}
+
+// TestAnotherProcessorsCode: code compiled with an instruction is not found by
+// a process that believes to be without it.
+func TestAnotherProcessorsCode(t *testing.T) {
+	dir := cacheDir(t)
+	fill(t, small(0), dir)
+	before := listing(t, dir)
+	for variable, want := range map[string]string{
+		"GODEBUG=": "cached: ",
+		// These turn off what the processor has, and matter on amd64 and arm64 each.
+		"GODEBUG=cpu.bmi1=off,cpu.atomics=off": "interpreted: the cache has no code for this plugin yet",
+	} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), helperVariable+"=load", "OUTLAST_ENGINE_TEST_DIR="+dir, variable)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.HasSuffix(string(out), want) {
+			t.Errorf("%s: %s, %v; want %q", variable, out, err, want)
+		}
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("the cache changed from\n%s\nto\n%s", before, after)
+	}
+}
