@@ -1,0 +1,107 @@
+package omnigraph
+
+// role is what a flag's value says about where an invocation goes.
+type role int
+
+const (
+	plainValue role = iota
+	noValue         // the flag stands alone
+	helpFlag        // it stands alone, prints something and nothing else happens
+	serverURL       // a server's address or name
+	storeURI        // one graph's storage
+	clusterURI      // a cluster's storage
+	namedScope      // a destination that the user's configuration resolves
+)
+
+// longFlags are all that are documented, of all commands: none takes a value
+// for one command and none for another. The names are unique enough that the
+// command need not be known to read them.
+var longFlags = map[string]role{
+	// of every command
+	"as":      plainValue,
+	"server":  serverURL,
+	"graph":   plainValue,
+	"profile": plainValue, // any other address goes before it
+	"target":  namedScope, // since 0.14
+	"store":   storeURI,
+	"cluster": clusterURI,
+	"config":  plainValue,
+	"direct":  noValue,
+	"yes":     noValue,
+	"quiet":   noValue,
+	"json":    noValue,
+	"help":    helpFlag,
+	"version": helpFlag,
+
+	// query, mutate, alias, lint
+	"query":        plainValue,
+	"query-string": plainValue,
+	"params":       plainValue,
+	"params-file":  plainValue,
+	"branch":       plainValue,
+	"snapshot":     plainValue,
+	"format":       plainValue,
+	"if-commit":    plainValue,
+	"schema":       plainValue,
+
+	// load, branch, export, blob
+	"data":          plainValue,
+	"from":          plainValue,
+	"mode":          plainValue,
+	"uri":           storeURI,
+	"into":          plainValue,
+	"delete-branch": noValue,
+	"type":          plainValue,
+	"jsonl":         noValue,
+	"offset":        plainValue,
+	"length":        plainValue,
+	"out":           plainValue,
+
+	// commit, changes
+	"limit":      plainValue,
+	"page-token": plainValue,
+	"kind":       plainValue,
+	"op":         plainValue,
+	"cursor":     plainValue,
+	"start":      plainValue,
+
+	// init, schema, repair, cleanup
+	"force":           noValue,
+	"confirm":         noValue,
+	"allow-data-loss": noValue,
+	"keep":            plainValue,
+	"older-than":      plainValue,
+
+	// policy, embed, login, cluster
+	"tests":           plainValue,
+	"actor":           plainValue,
+	"action":          plainValue,
+	"target-branch":   plainValue,
+	"seed":            plainValue,
+	"input":           plainValue,
+	"output":          plainValue,
+	"spec":            plainValue,
+	"select":          plainValue,
+	"clean":           noValue,
+	"reembed-all":     noValue,
+	"token":           plainValue,
+	"api":             plainValue,
+	"actions":         plainValue,
+	"ttl":             plainValue,
+	"clear":           noValue,
+	"observe":         noValue,
+	"rev":             plainValue,
+	"revision":        plainValue,
+	"plan":            plainValue,
+	"no-wait":         noValue,
+	"timeout":         plainValue,
+	"idempotency-key": plainValue,
+	"since":           plainValue,
+}
+
+var shortFlags = map[byte]role{
+	'e': plainValue, // --query-string
+	'h': helpFlag,
+	'v': helpFlag,
+	'V': helpFlag,
+}

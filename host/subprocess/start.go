@@ -1,0 +1,161 @@
+package subprocess
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// The exit codes of a shell for a command that it cannot run.
+const (
+	exitCannotRun = 126 // it is there, but is no program that we may run
+	exitNotFound  = 127
+)
+
+// StartError says that a command could not be started.
+type StartError struct {
+	Command  string
+	ExitCode int // what a shell would exit with: 126 or 127
+	Err      error
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("outlast: starting %q: %v", e.Command, e.Err)
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// start starts the process with its pipes, and what feeds and reads them. Its
+// error is a *StartError.
+func (c *Command) start() (*process, error) {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return nil, &StartError{ExitCode: exitNotFound, Err: errors.New("no command is given")}
+	}
+	p, err := c.launch()
+	var start *StartError
+	if err != nil && !errors.As(err, &start) {
+		err = &StartError{Command: c.Argv[0], ExitCode: exitCannotRun, Err: plain(err)}
+	}
+	return p, err
+}
+
+func (c *Command) launch() (*process, error) {
+	if err := checkDir(c.Dir); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	if runtime.GOOS != "windows" && errors.Is(cmd.Err, exec.ErrDot) {
+		cmd.Err = nil // the user's PATH names the working directory, so a shell would run it
+	}
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	// A background group that reads its terminal is stopped, so with a terminal
+	// the child stays in our group, and is signalled alone.
+	p := &process{cmd: cmd, group: !c.Stdin.isTerminal(), exited: make(chan struct{})}
+	if p.group {
+		leadGroup(cmd)
+	}
+
+	// What the child gets is closed here once it runs, or cannot.
+	var childEnds []*os.File
+	defer func() {
+		for _, f := range childEnds {
+			f.Close()
+		}
+	}()
+	stdout, stdoutEnd, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	childEnds = append(childEnds, stdoutEnd)
+	stderr, stderrEnd, err := os.Pipe()
+	if err != nil {
+		stdout.Close()
+		return nil, err
+	}
+	childEnds = append(childEnds, stderrEnd)
+	cmd.Stdout, cmd.Stderr = stdoutEnd, stderrEnd
+
+	feed, err := c.Stdin.attach()
+	if err == nil {
+		if feed.child != nil {
+			cmd.Stdin = feed.child
+		}
+		if err = cmd.Start(); err != nil {
+			err = &StartError{Command: c.Argv[0], ExitCode: shellExitCode(c.Argv[0], err), Err: plain(err)}
+		}
+	}
+	if err != nil {
+		feed.stop()
+		stdout.Close()
+		stderr.Close()
+		return nil, err
+	}
+	p.feed = feed
+	p.stdout = newStream("stdout", stdout, c.Stdout)
+	p.stderr = newStream("stderr", stderr, c.Stderr)
+	go p.reap()
+	go p.stdout.read()
+	go p.stderr.read()
+	feed.start()
+	return p, nil
+}
+
+// checkDir finds a missing working directory, which else would look as if the
+// program were missing.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return fmt.Errorf("working directory %q: %w", dir, plain(err))
+	}
+	return nil
+}
+
+// shellExitCode is 127 where there is no such command, and 126 where there is
+// one that cannot be run.
+func shellExitCode(name string, err error) int {
+	switch {
+	case errors.Is(err, exec.ErrNotFound) && onPath(name):
+		return exitCannotRun
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return exitNotFound
+	}
+	return exitCannotRun
+}
+
+// onPath finds a file of this name, if not an executable one.
+func onPath(name string) bool {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return false
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// plain takes off the wrappers that repeat the operation and the name.
+func plain(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var lookup *exec.Error
+	if errors.As(err, &lookup) {
+		return lookup.Err
+	}
+	return err
+}

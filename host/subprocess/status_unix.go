@@ -1,0 +1,29 @@
+//go:build unix
+
+package subprocess
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ShellStatus is the attempt's exit status as a shell gives it: its exit code,
+// or 128 and the number of the signal that ended it.
+func (e *Ended) ShellStatus() int {
+	if e.Result.ExitCode != nil {
+		return int(*e.Result.ExitCode)
+	}
+	return 128 + int(signalNumber(e.Result.Signal))
+}
+
+// signalNumber is the signal that signalName gave this name.
+func signalNumber(name string) syscall.Signal {
+	if s := unix.SignalNum(name); s != 0 {
+		return s
+	}
+	n, _ := strconv.Atoi(strings.TrimPrefix(name, "SIG"))
+	return syscall.Signal(n)
+}

@@ -1,0 +1,9 @@
+package subprocess
+
+// ShellStatus is the attempt's exit code. Windows has no signals.
+func (e *Ended) ShellStatus() int {
+	if e.Result.ExitCode != nil {
+		return int(*e.Result.ExitCode)
+	}
+	return 1
+}
