@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -28,6 +30,8 @@ func (v *demoVerb) Run(ctx context.Context) error {
 		return err
 	}
 	d := &demo{self: self, start: time.Now()}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	defer d.stopServer()
 	return d.play(ctx, v.Outage)
 }
@@ -57,9 +61,14 @@ func (d *demo) play(ctx context.Context, outage time.Duration) error {
 	}
 	restarted := make(chan restart, 1)
 	go func() {
-		time.Sleep(outage)
+		select {
+		case <-time.After(outage):
+		case <-ctx.Done():
+		}
 		_, err := d.startServer(ctx, addr)
-		d.tell("the server is back")
+		if err == nil {
+			d.tell("the server is back")
+		}
 		restarted <- restart{time.Now(), err}
 	}()
 	err = d.wrapped(ctx, url)

@@ -270,6 +270,9 @@ func (w *wrapped) end(ctx context.Context, outcome *abi.Outcome, err error) erro
 	} else if outcome.Type != abi.OutcomeOK && (outcome.Attempts > 1 || outcome.Type != abi.OutcomeFailed) {
 		w.say("%s", outcome.Message)
 	}
+	if err == nil && outcome.Remedy != "" {
+		w.say("%s", outcome.Remedy)
+	}
 	code := w.exitCode(ctx)
 	if code == 0 && shown != nil {
 		return &exitError{1, shown}
