@@ -13,6 +13,10 @@ const (
 	Patch = 0
 )
 
+// Release is the version of outlast: the plugin, the Go host and the tool are
+// released together.
+const Release = "0.1.0"
+
 // Exports of the plugin. All but the marker take bytes and give bytes by
 // Extism's calling convention and return 0; any other code means that the ABI
 // is broken.

@@ -1,6 +1,10 @@
 package abi
 
-import "outlast/abi/strictjson"
+import (
+	"unicode/utf8"
+
+	"outlast/abi/strictjson"
+)
 
 // Sent says whether an attempt's request left the caller, where the host knows
 // more than a text can say.
@@ -21,13 +25,24 @@ type Text struct {
 	Cut  bool
 }
 
-// Clip makes a Text of s, as a host must send it: the head and the tail of one
-// that is longer than MaxTextBytes.
+// Clip makes a Text of s, as a host must send it: UTF-8 with U+FFFD for each
+// byte that is none, and of more than MaxTextBytes of that the head and the
+// tail. No cut splits a character.
 func Clip(s string) Text {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
 	if len(s) <= MaxTextBytes {
 		return Text{Head: s}
 	}
-	return Text{Head: s[:MaxTextBytes/2], Tail: s[len(s)-MaxTextBytes/2:], Cut: true}
+	head, tail := MaxTextBytes/2, len(s)-MaxTextBytes/2
+	for !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return Text{Head: s[:head], Tail: s[tail:], Cut: true}
 }
 
 // Result is how one attempt ended, either as a process (an exit code or a

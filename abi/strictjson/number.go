@@ -7,16 +7,16 @@ import "math/bits"
 const MaxInteger = 1<<53 - 1
 
 // Integer is the value of a whole number, in whatever form it is written
-// (512, 512.0, 5.12e2), with its magnitude cut to MaxInteger. ok is false where
-// the literal is not a whole number.
+// (512, 512.0, 5.12e2). ok is false where the literal is not a whole number, or
+// its magnitude is above MaxInteger; n is then the nearest that Scaled has.
 func Integer(literal string) (n int64, ok bool) {
 	n, exact := Scaled(literal, 0)
 	return n, exact
 }
 
 // Scaled is literal times 10^digits, rounded away from zero, its magnitude cut
-// to MaxInteger; exact says that nothing was rounded. It serves fixed-point
-// reading without floating point, which differs between machines.
+// to MaxInteger; exact says that nothing was rounded or cut. It serves
+// fixed-point reading without floating point, which differs between machines.
 func Scaled(literal string, digits int) (n int64, exact bool) {
 	negative := false
 	if len(literal) > 0 && literal[0] == '-' {
@@ -42,7 +42,7 @@ func Scaled(literal string, digits int) (n int64, exact bool) {
 	if negative {
 		n = -n
 	}
-	return n, exact
+	return n, exact && mantissa <= MaxInteger
 }
 
 // decimal splits a literal without sign into mantissa * 10^exponent; sticky

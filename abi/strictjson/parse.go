@@ -130,14 +130,13 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
+// value reads a value inside of depth arrays and objects.
 func (p *parser) value(depth int) Value {
-	if depth > p.limits.Depth {
-		p.fail("nested deeper than " + itoa(int64(p.limits.Depth)) + " levels")
-		return Value{}
-	}
 	switch c := p.peek(); {
 	case p.pos >= len(p.text):
 		p.fail("the value ends too early")
+	case (c == '{' || c == '[') && depth >= p.limits.Depth:
+		p.fail("nested deeper than " + itoa(int64(p.limits.Depth)) + " levels")
 	case c == '{':
 		return p.object(depth)
 	case c == '[':

@@ -8,9 +8,6 @@ import (
 	"outlast/plugin/policy"
 )
 
-// version is the plugin's; the contract's is abi's.
-const version = "0.1.0"
-
 // enveloped is what an export answers to an input. A panic becomes an error of
 // code internal, after which the host throws the instance away.
 func enveloped(export func(string) ([]byte, error), input string) (answer []byte) {
@@ -37,7 +34,7 @@ func faultText(fault any) string {
 }
 
 func describe(string) ([]byte, error) {
-	d := abi.Description{Version: version, Build: runtime.Version()}
+	d := abi.Description{Version: abi.Release, Build: runtime.Version()}
 	for _, name := range policy.Names() {
 		doc, err := policy.BuiltIn(name)
 		if err != nil {

@@ -106,8 +106,11 @@ func (l *loop) attempt(action abi.Action) error {
 		return failed(abi.HostAttempt, "gave no answer")
 	}
 	event, err := abi.DecodeEvent(answer)
-	if err != nil {
+	switch {
+	case err != nil:
 		return failed(abi.HostAttempt, err.Error())
+	case event.Type == abi.Woken:
+		return failed(abi.HostAttempt, `answered "woken", which ends a sleep`)
 	}
 	l.event = event
 	return nil

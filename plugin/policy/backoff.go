@@ -98,7 +98,7 @@ func (b *Backoff) delay(n, u int64) int64 {
 func (b *Backoff) plain(n int64) int64 {
 	d := b.Base
 	if b.Shape == Linear {
-		if n >= b.Cap/b.Base {
+		if n > b.Cap/b.Base {
 			return b.Cap
 		}
 		return n * b.Base

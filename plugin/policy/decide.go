@@ -87,7 +87,7 @@ func started(call *abi.Call, e *abi.Event) int64 {
 
 func (d *decision) answer(explain bool) (abi.Action, error) {
 	if d.event.Result != nil {
-		d.view = newView(d.event.Result)
+		d.view = viewOf(d.event.Result, d.doc.KeepColours)
 	}
 	switch d.event.Type {
 	case abi.Attempted:
@@ -97,10 +97,15 @@ func (d *decision) answer(explain bool) (abi.Action, error) {
 	case abi.Woken:
 		return d.woken()
 	}
-	if d.view != nil && d.event.Result.OK() {
+	if d.ran() && d.event.Result.OK() {
 		return d.attempted(explain) // it was done before the cancelling reached it
 	}
 	return d.cancelled(), nil
+}
+
+// ran says whether the event has the result of an attempt, not of a repair.
+func (d *decision) ran() bool {
+	return d.event.Result != nil && d.phase < repairing
 }
 
 func (d *decision) attempted(explain bool) (abi.Action, error) {
@@ -187,7 +192,7 @@ func (d *decision) afterRepair() abi.Action {
 // a failure that may have been is never retried.
 func (d *decision) cancelled() abi.Action {
 	o := &abi.Outcome{Type: abi.OutcomeCancelled, Effects: abi.EffectsNone}
-	if d.event.Result != nil {
+	if d.ran() {
 		d.attempts++
 		rule, _ := d.doc.recognise(d.call, d.view)
 		d.remember(rule.kind)

@@ -13,6 +13,7 @@ type Document struct {
 	Name        string
 	Description string
 	Measured    []Measured
+	KeepColours bool // texts are looked at with their colour sequences in them
 	Budgets     []Budget
 	Rules       []Rule
 	Normal      string // the normalised document: every default filled in
@@ -131,7 +132,7 @@ const (
 	InMessage  Place = "message"  // cause 0, 0.13's first line, a JSON error, an HTTP message
 	InCause    Place = "cause"    // cause At of a report
 	InAnywhere Place = "anywhere" // all that stderr, the JSON error object or the HTTP message has
-	InShown    Place = "shown"    // as anywhere, but only the error's text of a JSON object
+	InShown    Place = "shown"    // as anywhere, but of a JSON error object on stdout only its error and code
 )
 
 // Branch is one way to go on. Exactly one of Retry and Stop is given.

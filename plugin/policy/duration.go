@@ -18,13 +18,13 @@ var units = []unit{
 	{"us", 1, 0},
 	{"ms", 1_000, 3},
 	{"s", 1_000_000, 6},
-	{"m", 60_000_000, 6},
-	{"h", 3_600_000_000, 6},
+	{"m", 60_000_000, 7},
+	{"h", 3_600_000_000, 8},
 }
 
 // parseDuration reads a duration such as 150s, 500ms, 42.5s or 2m30s as
 // microseconds. Without a unit a number could be anything, so it is refused;
-// so is what is not a whole number of microseconds, or longer than 2^53-1.
+// so is one with decimals that are no whole microseconds, or above 2^53-1 of them.
 func parseDuration(s string) (micros int64, ok bool) {
 	for rest := s; rest != ""; {
 		end := strings.IndexFunc(rest, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
@@ -65,10 +65,7 @@ func scaleTo(number string, u unit) (n int64, exact bool) {
 	for range u.digits {
 		power *= 10
 	}
-	perStep := u.micros / power // 1 up to seconds, 60 for minutes, 3600 for hours
-	if perStep == 0 {
-		perStep = 1
-	}
+	perStep := u.micros / power // 1 up to seconds, 6 for minutes, 36 for hours
 	if scaled > strictjson.MaxInteger/perStep {
 		return 0, false
 	}

@@ -23,6 +23,9 @@ func (d *Document) normal() string {
 		w.Close('}')
 	}
 	w.Close(']')
+	if d.KeepColours {
+		w.StringMember("colours", "kept")
+	}
 	w.Name("budgets")
 	w.Open('{')
 	for i := range d.Budgets {

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"outlast/abi"
-	"outlast/abi/strictjson"
-)
+import "outlast/abi"
 
 // stop ends the call with an outcome, and tells the rest of its story.
 func (d *decision) stop(o *abi.Outcome) abi.Action {
@@ -111,6 +108,5 @@ func count(n int64, what string) string {
 // seconds is a duration with at most one decimal.
 func seconds(micros int64) string {
 	const tenth = 100_000
-	tenths := min(micros, strictjson.MaxInteger-tenth)/tenth + min(1, micros%tenth/(tenth/2))
-	return decimalOf(tenths, 1) + " s"
+	return decimalOf((micros+tenth/2)/tenth, 1) + " s"
 }

@@ -77,6 +77,7 @@ func (r *reader) document(v strictjson.Value) *Document {
 	for i, item := range m.Array("measured") {
 		doc.Measured = append(doc.Measured, r.measured(item, strictjson.Index("measured", i)))
 	}
+	doc.KeepColours = m.OneOf("colours", "removed", "kept") == "kept"
 	r.budgets(doc, m.Require("budgets"))
 	r.rules(doc, m)
 	m.End()
@@ -186,7 +187,7 @@ func (r *reader) budget(name string, v strictjson.Value, path string) Budget {
 	if m.Has("max_wait") == m.Has("attempts") {
 		r.Add(path, "expected either max_wait or attempts: one limit decides")
 	}
-	if b.MaxWait > 0 {
+	if m.Has("max_wait") {
 		b.Windows, _ = m.Int("windows", 1, maxAttempts)
 		if n, ok := m.Int("broken_connections", 0, maxAttempts); ok {
 			b.Broken = n

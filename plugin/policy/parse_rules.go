@@ -45,6 +45,7 @@ func (r *reader) rule(doc *Document, v strictjson.Value, path string) Rule {
 	when := m.Value("when")
 	if when.Kind != strictjson.Missing && (when.Kind != strictjson.Array || len(when.Items) == 0) {
 		m.Fault("when", "expected an array of at least one condition")
+		when.Items = nil
 	}
 	for i, item := range when.Items {
 		rule.When = append(rule.When, r.condition(item, strictjson.Index(m.Path("when"), i)))
@@ -82,6 +83,9 @@ func (r *reader) condition(v strictjson.Value, path string) Condition {
 	c.CauseCount, _ = m.Int("cause_count", 1, 1000)
 	for i, item := range m.Array("text") {
 		c.Text = append(c.Text, r.textTest(item, strictjson.Index(m.Path("text"), i)))
+	}
+	if m.Has("text") && len(c.Text) == 0 {
+		m.Fault("text", "expected at least one test")
 	}
 	m.End()
 	return c
@@ -233,7 +237,7 @@ func (r *reader) repair(doc *Document, budget int, v strictjson.Value, path stri
 		Force:    m.Bool("force", false),
 		StopFail: m.OneOf("on_failure", "stop", "continue") == "stop",
 	}
-	if budget < 0 || doc.Budgets[budget].Attempts == 0 {
+	if budget < 0 || doc.Budgets[budget].MaxWait > 0 {
 		r.Add(path, "needs a retry on a budget of attempts, which bounds the repairs")
 	}
 	m.End()

@@ -87,9 +87,11 @@ func plain(s string) string {
 			i += n
 			continue
 		}
-		if s[i] != '\r' || i+1 == len(s) || s[i+1] != '\n' {
-			out = append(out, s[i])
+		// Colours are taken out first: one may stand between CR and LF.
+		if last := len(out) - 1; s[i] == '\n' && last >= 0 && out[last] == '\r' {
+			out = out[:last]
 		}
+		out = append(out, s[i])
 		i++
 	}
 	return string(out)

@@ -185,7 +185,7 @@ func (s *state) consistent(doc *Document) bool {
 			}
 		}
 	}
-	return s.kind < int64(len(doc.kinds)) && s.attempts >= int64(len(s.first)+len(s.recent))
+	return len(doc.Budgets) > 0 && s.kind < int64(len(doc.kinds)) && s.attempts >= int64(len(s.first)+len(s.recent))
 }
 
 func badState(what string) error {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"unicode"
 
 	"outlast/abi"
 	"outlast/abi/strictjson"
@@ -11,6 +12,7 @@ import (
 // but for excerpt.
 type view struct {
 	result   *abi.Result
+	colours  bool     // are left in what is searched and shown
 	anywhere []string // parts that are searched one by one, never joined
 	shown    []string
 	message  string
@@ -21,8 +23,11 @@ type view struct {
 	excerpt  string      // of what it said, for people
 }
 
-func newView(r *abi.Result) *view {
-	v := &view{result: r}
+func newView(r *abi.Result) *view { return viewOf(r, false) }
+
+// viewOf is the view of a policy that may keep colours.
+func viewOf(r *abi.Result, colours bool) *view {
+	v := &view{result: r, colours: colours}
 	if r.HTTPStatus != nil {
 		v.status = *r.HTTPStatus
 	}
@@ -46,9 +51,9 @@ type fields struct {
 // process looks at stderr, or, where that is blank, at the JSON error object
 // that stdout may be. What a command prints as its own data is never matched.
 func (v *view) process() fields {
-	parts := wholeLines(v.result.Stderr)
-	if !blank(parts) {
-		return v.stderr(parts)
+	parts, searched := v.lines(v.result.Stderr)
+	if !blank(searched) {
+		return v.stderr(parts, searched)
 	}
 	if v.result.Stdout.Cut {
 		return fields{}
@@ -56,12 +61,25 @@ func (v *view) process() fields {
 	return v.errorObject(v.result.Stdout.Head)
 }
 
-func (v *view) stderr(parts []string) fields {
-	v.text(parts)
+func (v *view) stderr(parts, searched []string) fields {
+	v.text(parts, searched)
+	f, ended := v.ending(parts[len(parts)-1])
+	if ended || !v.report(parts) {
+		v.message, _, _ = strings.Cut(strings.TrimLeft(lower(parts[0]), "\n"), "\n")
+	}
+	return f
+}
+
+// report reads the last part that has an "Error:" line, and says whether there
+// is one.
+func (v *view) report(parts []string) bool {
 	for i := len(parts) - 1; i >= 0; i-- {
 		causes, started := report(parts[i])
 		if !started {
 			continue
+		}
+		if i < len(parts)-1 {
+			causes = nil // the last report may be in what was cut out
 		}
 		for _, c := range causes {
 			v.causes = append(v.causes, lower(c))
@@ -70,28 +88,30 @@ func (v *view) stderr(parts []string) fields {
 			v.message = v.causes[0]
 			v.excerpt = strings.Join(causes, ": ")
 		}
-		return fields{}
+		return true
 	}
-	return v.lines(parts)
+	return false
 }
 
-// lines reads what omnigraph 0.13 prints: a line of message, perhaps a line
-// "HTTP <status>", perhaps a last line "command_outcome: {…}".
-func (v *view) lines(parts []string) fields {
-	v.message, _, _ = strings.Cut(strings.TrimLeft(lower(parts[0]), "\n"), "\n")
-	last := strings.TrimRight(parts[len(parts)-1], "\n")
-	var f fields
-	before, line := cutLast(last)
+// ending reads how omnigraph 0.13 ends, after its message: perhaps a line
+// "HTTP <status>", perhaps a last line "command_outcome: {…}". ended says that
+// there was one of them. What ends so is no report, however much of one the
+// message may quote.
+func (v *view) ending(part string) (f fields, ended bool) {
+	before, line := cutLast(strings.TrimRight(part, "\n"))
 	if object, ok := strings.CutPrefix(line, "command_outcome: "); ok {
-		f.parse(object)
+		ended = f.parse(object) != nil
 		_, line = cutLast(before)
 	}
-	if digits, ok := strings.CutPrefix(line, "HTTP "); ok && len(digits) == 3 && v.status == 0 {
+	if digits, ok := strings.CutPrefix(line, "HTTP "); ok && len(digits) == 3 {
 		if n, whole := digitsOnly(digits); whole {
-			v.status = n
+			ended = true
+			if v.status == 0 {
+				v.status = n
+			}
 		}
 	}
-	return f
+	return f, ended
 }
 
 func cutLast(s string) (before, line string) {
@@ -113,20 +133,21 @@ func digitsOnly(s string) (n int64, ok bool) {
 }
 
 func (v *view) http() fields {
-	parts := wholeLines(v.result.Message)
+	parts, searched := v.lines(v.result.Message)
 	if !v.result.Message.Cut {
 		if f, ok := v.object(v.result.Message.Head); ok {
+			v.shown = v.anywhere // an HTTP client shows the whole message
 			return f
 		}
 	}
-	v.text(parts)
-	v.message = v.shown[0]
+	v.text(parts, searched)
+	v.message = lower(parts[0])
 	return fields{}
 }
 
-// text makes parts both what is searched and what is shown.
-func (v *view) text(parts []string) {
-	for _, p := range parts {
+// text makes searched both what is searched and what is shown.
+func (v *view) text(parts, searched []string) {
+	for _, p := range searched {
 		v.anywhere = append(v.anywhere, lower(p))
 	}
 	v.shown = v.anywhere
@@ -155,6 +176,9 @@ func (v *view) object(text string) (fields, bool) {
 	v.anywhere = []string{lower(text)}
 	v.message = lower(message.Text)
 	v.shown = []string{v.message}
+	if code := m.Value("code"); code.Kind == strictjson.String {
+		v.shown = append(v.shown, lower(code.Text))
+	}
 	v.excerpt = message.Text
 	if n := m.Value("http_status"); n.Kind == strictjson.Number && v.status == 0 {
 		v.status, _ = strictjson.Integer(n.Text)
@@ -166,7 +190,7 @@ func (v *view) object(text string) (fields, bool) {
 // gives nil where text is no object.
 func (f *fields) parse(text string) *strictjson.Members {
 	limits := strictjson.Limits{Bytes: abi.MaxTextBytes, Depth: abi.MaxDepth}
-	value, err := strictjson.Parse(strings.TrimSpace(text), limits)
+	value, err := strictjson.Parse(text, limits)
 	if err != nil || value.Kind != strictjson.Object {
 		return nil
 	}
@@ -201,29 +225,47 @@ func (v *view) judge(f fields) {
 	}
 }
 
+// lines is a text's parts, plain and as they are searched.
+func (v *view) lines(t abi.Text) (parts, searched []string) {
+	whole := wholeLines(t)
+	for _, p := range whole {
+		parts = append(parts, plain(p))
+	}
+	if v.colours {
+		return parts, whole
+	}
+	return parts, parts
+}
+
 // wholeLines is a text's parts without the lines that were cut in two.
 func wholeLines(t abi.Text) []string {
 	if !t.Cut {
-		return []string{plain(t.Head)}
+		return []string{t.Head}
 	}
 	head := t.Head[:strings.LastIndexByte(t.Head, '\n')+1]
 	_, tail, _ := strings.Cut(t.Tail, "\n")
-	return []string{plain(head), plain(tail)}
+	return []string{head, tail}
 }
 
+// blank says whether there is only white space; the information separators
+// count as such, as they do for Python's clients.
 func blank(parts []string) bool {
 	for _, p := range parts {
-		if strings.TrimSpace(p) != "" {
+		if strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsSpace(r) && (r < 0x1c || r > 0x1f) }) {
 			return false
 		}
 	}
 	return true
 }
 
+// ErrorText is what an outcome quotes of a result, for hosts that must say it
+// themselves: a call that is cancelled while it waits.
+func ErrorText(r *abi.Result) string { return newView(r).errorText() }
+
 // errorText is what an outcome quotes of the last attempt: at most
 // abi.MaxErrorBytes, cut at a character's end.
 func (v *view) errorText() string {
-	s := strings.TrimSpace(v.excerpt)
+	s := strings.TrimSpace(plain(v.excerpt))
 	if len(s) <= abi.MaxErrorBytes {
 		return s
 	}
