@@ -25,6 +25,7 @@ sha256() {
 plugin() {
   build_plugin plugin/outlast.wasm
   sha256 plugin/outlast.wasm > plugin/outlast.wasm.sha256
+  go run ./plugin/stub > plugin/outlast-stub.wasm
 }
 
 tool() {
@@ -46,21 +47,21 @@ check() {
   same_plugin
 }
 
-# same_plugin compares the committed plugin with what this source builds.
+# same_plugin compares the committed files with what this source builds.
 same_plugin() {
-  local built
-  built=$(mktemp)
-  build_plugin "$built"
-  if ! cmp -s "$built" plugin/outlast.wasm; then
-    rm -f "$built"
-    echo "build.sh: plugin/outlast.wasm is not what this source builds; run ./build.sh plugin" >&2
-    return 1
-  fi
-  rm -f "$built"
-  if [ "$(sha256 plugin/outlast.wasm)" != "$(cat plugin/outlast.wasm.sha256)" ]; then
-    echo "build.sh: plugin/outlast.wasm.sha256 is not its digest; run ./build.sh plugin" >&2
-    return 1
-  fi
+  local dir
+  dir=$(mktemp -d)
+  build_plugin "$dir/outlast.wasm"
+  sha256 "$dir/outlast.wasm" > "$dir/outlast.wasm.sha256"
+  go run ./plugin/stub > "$dir/outlast-stub.wasm"
+  for file in outlast.wasm outlast.wasm.sha256 outlast-stub.wasm; do
+    if ! cmp -s "$dir/$file" "plugin/$file"; then
+      rm -r "$dir"
+      echo "build.sh: plugin/$file is not what this source builds; run ./build.sh plugin" >&2
+      return 1
+    fi
+  done
+  rm -r "$dir"
 }
 
 tests() {

@@ -11,11 +11,12 @@ import (
 
 // driver carries out what a policy asks for, for both drive loops.
 type driver struct {
-	task      *Task
-	lastError string // of the last failed attempt, as an outcome would quote it
-	last      *abi.Result
-	seen      time.Duration // when the last event was, on the Clock
-	err       error         // that ended the call: an attempt that could not be made, a clock that failed
+	task        *Task
+	lastError   string // of the last failed attempt, as an outcome would quote it
+	repairError string // of the last failed repair
+	last        *abi.Result
+	seen        time.Duration // when the last event was, on the Clock
+	err         error         // that ended the call: an attempt that could not be made, a clock that failed
 }
 
 // attempt makes attempt n and gives its event.
@@ -56,7 +57,7 @@ func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
 	d.task.observe(Repairing{Kind: a.Kind, Force: a.RepairForce, At: d.task.clock().Now()})
 	result := d.task.repair(ctx, a.RepairForce)
 	if !result.OK() {
-		d.lastError = policy.ErrorText(&result)
+		d.repairError = policy.ErrorText(&result)
 	}
 	return d.event(ctx, abi.Repaired, d.task.clock().Now(), &result)
 }
@@ -88,7 +89,10 @@ func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Wait, error) {
 
 // stop is a call's end.
 func (d *driver) stop(o *abi.Outcome) *abi.Outcome {
-	if o.LastError == "" && o.Type != abi.OutcomeOK {
+	switch {
+	case o.Reason == abi.ReasonRepairFailed:
+		o.LastError = d.lastError + "\nrepair: " + d.repairError
+	case o.LastError == "" && o.Type != abi.OutcomeOK:
 		o.LastError = d.lastError
 	}
 	o.LastError = d.redact(o.LastError)

@@ -244,6 +244,9 @@ func TestRepair(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if test.reason != "" && !strings.Contains(outcome.LastError, "run `omnigraph repair` before writing\nrepair: ") {
+					t.Errorf("the outcome lacks one of the two texts: %s", outcome.LastError)
+				}
 				if outcome.Type != test.outcome || outcome.Reason != test.reason || outcome.Attempts != test.attempts {
 					t.Errorf("%+v", outcome)
 				}

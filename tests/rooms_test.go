@@ -18,10 +18,13 @@ import (
 var mayUse = map[string][]string{
 	"abi":                    {"outlast/abi/strictjson"},
 	"abi/strictjson":         {},
+	"abi/conformance":        {"outlast/abi", "outlast/abi/strictjson", "outlast/abi/vectors"},
+	"abi/vectors":            {},
 	"abi/schema":             {},
 	"plugin":                 {},
 	"plugin/policy":          {"outlast/abi", "outlast/abi/strictjson"},
 	"plugin/guest":           {"outlast/abi", "outlast/abi/strictjson", "outlast/plugin/policy", "github.com/extism/go-pdk"},
+	"plugin/stub":            {},
 	"host":                   {"outlast/abi", "outlast/plugin", "outlast/plugin/policy", "outlast/host/internal/engine", "outlast/host/internal/wasmfile"},
 	"host/virtual":           {},
 	"host/subprocess":        {"outlast/abi", "golang.org/x/sys"},

@@ -71,7 +71,13 @@ func (d direct) run(ctx context.Context, input []byte, h Host) []byte {
 	}
 	state, event := r.State, r.First
 	if event == nil {
-		if event, err = attempt(h.Attempt(ctx, d.spoilt([]byte(firstAction)))); err != nil {
+		next := abi.Action{Type: abi.Retry, Attempt: 1, State: state}
+		if state != "" {
+			if next.Attempt, _, err = policy.Pending(doc, state); err != nil {
+				return abi.EncodeError(err)
+			}
+		}
+		if event, err = attempt(h.Attempt(ctx, d.spoilt(next.Encode()))); err != nil {
 			return hostFailed("outlast_attempt")
 		}
 	}

@@ -116,50 +116,94 @@ func sameOutcome(want, ok json.RawMessage) []string {
 
 // resumed loses the instance after every step: each event goes into a new run
 // with the state of the action before, and the first host call that follows is
-// not answered.
+// not answered. An attempt is also made by a run that has the state alone.
 func (c *Case) resumed(ctx context.Context, p Plugin) []string {
-	state, now, pending := "", c.ClockUS, int64(0)
+	var before kept
+	now := c.ClockUS
 	for i := range c.Steps {
 		step := &c.Steps[i]
 		s := newScript(c, i, now)
-		s.pending = pending
+		s.pending = before.DelayUS
 		request := c.request()
-		request.State = state
+		request.State = before.State
 		request.First = s.firstEvent()
-		lost := &dying{}
-		answer, problems := called(ctx, p, request, lost)
+		h := &dying{}
+		answer, problems := called(ctx, p, request, h)
 		if problems != nil {
 			return problems
 		}
-		if i == len(c.Steps)-1 && !lost.called {
-			return s.ended(answer)
+		after, problems := h.kept(i, step, answer, s)
+		if problems != nil {
+			return problems
 		}
-		if lost.called {
-			plain, next, err := parted(lost.action)
-			if err != nil {
-				return []string{err.Error()}
-			}
-			if step.Want == nil {
-				return []string{fmt.Sprintf("after step %d there is an action, where an error is wanted: %s", i+1, plain)}
-			}
-			problems = append(same(fmt.Sprintf("after step %d: action", i+1), step.Want, plain), stateProblems(next, true)...)
+		if step.Attempt != nil && before.State != "" && !before.Repair {
+			problems := c.withStateAlone(ctx, p, request, before, h)
 			if problems != nil {
-				return problems
+				return under(fmt.Sprintf("with the state alone, step %d", i+1), problems)
 			}
-			a, err := readAction(plain)
-			if err != nil {
-				return []string{err.Error()}
-			}
-			state, now, pending = next, s.now, a.DelayUS
-			continue
 		}
-		return append([]string{fmt.Sprintf("it ended after step %d of %d", i+1, len(c.Steps))}, s.ended(answer)...)
+		before, now = after, s.now
 	}
 	return nil
 }
 
-// dying is a host whose plugin is lost in the first host call after an event.
+// kept is what a host has when an instance is lost.
+type kept struct {
+	action
+	Attempt int64 `json:"attempt"`
+	Repair  bool  `json:"repair"`
+}
+
+// kept checks what came after step i, in which answer is how run ended.
+func (d *dying) kept(i int, step *Step, answer []byte, s *script) (kept, []string) {
+	var k kept
+	last := i == len(s.c.Steps)-1
+	switch {
+	case !d.called && last:
+		return k, s.ended(answer)
+	case !d.called:
+		return k, append([]string{fmt.Sprintf("it ended after step %d of %d", i+1, len(s.c.Steps))}, s.ended(answer)...)
+	case step.Want == nil:
+		return k, []string{fmt.Sprintf("after step %d there is an action, where an error is wanted: %s", i+1, d.action)}
+	}
+	plain, state, err := parted(d.action)
+	if err != nil {
+		return k, []string{err.Error()}
+	}
+	problems := append(same(fmt.Sprintf("after step %d: action", i+1), step.Want, plain), stateProblems(state, true)...)
+	if err := json.Unmarshal(d.action, &k); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return k, problems
+}
+
+// withStateAlone has run make the attempt of which request has the event, and
+// compares what comes next with what came of the event.
+func (c *Case) withStateAlone(ctx context.Context, p Plugin, request requestOf, before kept, want *dying) []string {
+	h := &dying{event: request.First}
+	request.First = nil
+	answer, problems := called(ctx, p, request, h)
+	if problems != nil {
+		return problems
+	}
+	first := fmt.Sprintf(`{"type":"retry","attempt":%d,"delay_us":0,"state":%q}`, before.Attempt, before.State)
+	if problems := same("the attempt's action", []byte(first), orNull(h.asked)); problems != nil {
+		return problems
+	}
+	if h.called != want.called {
+		return []string{fmt.Sprintf("it ends otherwise: %s", answer)}
+	}
+	if h.called {
+		return same("the next action", want.action, h.action)
+	}
+	return nil
+}
+
+// dying is a host whose plugin is lost in the first host call after an event:
+// the event of the request, or the one that it answers to an attempt.
 type dying struct {
+	event  []byte // to be answered first, if there is one
+	asked  []byte // the action that it answers
 	called bool
 	action []byte
 }
@@ -168,7 +212,13 @@ func (d *dying) Now(context.Context) []byte { return nil }
 
 func (d *dying) Sleep(_ context.Context, action []byte) []byte { return d.keep(action) }
 
-func (d *dying) Attempt(_ context.Context, action []byte) []byte { return d.keep(action) }
+func (d *dying) Attempt(_ context.Context, action []byte) []byte {
+	if event := d.event; event != nil {
+		d.asked, d.event = append([]byte(nil), action...), nil
+		return event
+	}
+	return d.keep(action)
+}
 
 func (d *dying) keep(action []byte) []byte {
 	if !d.called {

@@ -52,3 +52,26 @@ func TestFormat(t *testing.T) {
 		t.Error("half an object is accepted")
 	}
 }
+
+// Its form is its own form, and means the same.
+func FuzzFormat(f *testing.F) {
+	for _, seed := range []string{`{}`, `[1,"\u0085"]`, `{"a":{"b":[null,true,-1.5e-3]}}`, `"` + strings.Repeat("ab ", width) + `"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		once, err := Format([]byte(text))
+		if err != nil {
+			return
+		}
+		twice, err := Format(once)
+		if err != nil || string(twice) != string(once) {
+			t.Fatalf("%q becomes %q and then %q (%v)", text, once, twice, err)
+		}
+		if _, err := decoded([]byte(text)); err != nil {
+			return // a number that is too large for Go
+		}
+		if problems := same("value", []byte(text), once); problems != nil {
+			t.Fatalf("%q: %s", text, problems)
+		}
+	})
+}

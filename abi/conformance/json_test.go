@@ -1,9 +1,6 @@
 package conformance
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
 func TestSame(t *testing.T) {
 	for _, test := range []struct {
@@ -64,22 +61,5 @@ func TestMismatchComparesFaults(t *testing.T) {
 	}
 	if problems := mismatch(&WantError{Code: "c", Field: "f", Faults: []string{"f", "g"}}, got); len(problems) != 1 {
 		t.Error(problems)
-	}
-}
-
-func TestStateProblems(t *testing.T) {
-	good := string(slices.Repeat([]byte("o"), maxState))
-	for state, wanted := range map[string]bool{good: true, "": false} {
-		if problems := stateProblems(state, wanted); problems != nil {
-			t.Errorf("%.20q: %q", state, problems)
-		}
-	}
-	for _, state := range []string{"", good + "o", "a b", "a\n", "é", `a"b`, `a\b`} {
-		if stateProblems(state, true) == nil {
-			t.Errorf("%.20q passes", state)
-		}
-	}
-	if stateProblems("o", false) == nil {
-		t.Error("a state with a stop passes")
 	}
 }

@@ -113,7 +113,9 @@ func (l *loader) finish(c *Case) error {
 	case c.Outage != nil:
 		l.results.resolve(&c.Outage.Down)
 		l.results.resolve(&c.Outage.Up)
-		c.Doors = []Door{DoorDecide, DoorRun}
+		if len(c.Doors) == 0 {
+			c.Doors = []Door{DoorDecide, DoorRun}
+		}
 		return nil
 	case len(c.Steps) == 0:
 		return errors.New("it has neither steps nor an outage nor an export")

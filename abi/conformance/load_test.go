@@ -37,8 +37,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a request without a want": `"export":"decide","raw":""`,
 		"no base64":                `"export":"decide","raw_base64":"*","want":{}`,
 	} {
-		files := fstest.MapFS{"a.json": {Data: []byte(strings.Replace(one, "%", body, 1))}}
-		if _, err := LoadFrom(files); err == nil || !strings.Contains(err.Error(), "a.json") {
+		if _, err := LoadFrom(oneFile(strings.Replace(one, "%", body, 1))); err == nil || !strings.Contains(err.Error(), "a.json") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -56,16 +55,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestRequestBytes(t *testing.T) {
-	raw := "x"
-	for want, c := range map[string]*Case{
-		"x":       {Raw: &raw},
-		"\xff":    {RawBase64: "/w=="},
-		"ababc":   {RawParts: []Part{{"ab", 2}, {"c", 0}}},
-		`{"a":1}`: {Input: []byte(`{"a":1}`)},
-	} {
-		if got := string(c.Request()); got != want {
-			t.Errorf("want %q, got %q", want, got)
-		}
-	}
+// oneFile is a folder with one case file.
+func oneFile(text string) fstest.MapFS {
+	return fstest.MapFS{"a.json": {Data: []byte(text)}}
 }

@@ -197,3 +197,23 @@ func thousands(n int) string {
 	}
 	return s
 }
+
+// Whatever a page has, it is read or refused, and never more than it has.
+func FuzzReadPage(f *testing.F) {
+	f.Add(page)
+	f.Add(fence + "json send run\n{}\n" + fence + "\n" + fence + "json answer\n{}\n" + fence)
+	f.Fuzz(func(t *testing.T, text string) {
+		exchanges, err := ReadPage([]byte(text))
+		if err != nil {
+			return
+		}
+		lines := strings.Split(text, "\n")
+		for _, x := range exchanges {
+			for _, b := range []*Block{x.Sent, x.Answer} {
+				if lines[b.Line-1] != b.Text {
+					t.Fatalf("line %d is %q, not %q", b.Line, lines[b.Line-1], b.Text)
+				}
+			}
+		}
+	})
+}

@@ -131,13 +131,15 @@ var beyondSchemas = map[string]string{
 
 	"refused-result-head-and-tail-long": arithmetic,
 
-	"state-repair-wanted": "whether an event may follow is in the state",
-	"state-no-wait":       "whether an event may follow is in the state",
+	"state-repair-wanted":      inState,
+	"state-no-wait":            inState,
+	"refused-state-run-repair": inState,
 }
 
 const (
 	repeated   = "a schema sees members once they have been read, and then there is one"
 	arithmetic = "a schema does no arithmetic"
+	inState    = "whether an event may follow is in the state"
 	last       = "a schema cannot say what holds for an array's last item only"
 )
 

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"outlast/abi"
@@ -86,5 +88,61 @@ func TestPage(t *testing.T) {
 	}
 	for _, problem := range conformance.CheckPage(t.Context(), native{}, page) {
 		t.Error(problem)
+	}
+}
+
+// An update of cases that want something wrong makes them what they were, names
+// them, and leaves everything else alone.
+func TestUpdateMakesCasesRight(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(casesFolder)); err != nil {
+		t.Fatal(err)
+	}
+	spoilt := map[string]struct{ file, old, new string }{
+		"chance-0":                   {"schedule.json", `"delay_us": 550000`, `"delay_us": 550001`},
+		"limit-of-5s":                {"outages.json", `[0, 500000, 1500000, 3500000, 5000000]`, `[0, 500000]`},
+		"five-hundredth-succeeds":    {"outages.json", `"continues": 1`, `"continues": 2`},
+		"no-seed-no-chance":          {"schedule.json", `"field": "event.random"`, `"field": "event"`},
+		"event-woken-without-a-wait": {"sequences.json", `"woken": "ready", "after_us": 0, "random": 0, "want_error": {`, `"woken": "ready", "after_us": 0, "random": 0, "want": {`},
+	}
+	for name, s := range spoilt {
+		file := filepath.Join(folder, s.file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := strings.Index(string(text), `"name": "`+name+`"`)
+		if at < 0 || !strings.Contains(string(text[at:]), s.old) {
+			t.Fatalf("%s has no %s", name, s.old)
+		}
+		wrong := string(text[:at]) + strings.Replace(string(text[at:]), s.old, s.new, 1)
+		if err := os.WriteFile(file, []byte(wrong), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed, err := conformance.Update(t.Context(), native{}, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range changed {
+		if _, ok := spoilt[name]; !ok {
+			t.Errorf("%s is said to be changed", name)
+		}
+	}
+	if len(changed) != len(spoilt) {
+		t.Errorf("%d cases were spoilt, %d changed: %v", len(spoilt), len(changed), changed)
+	}
+	for _, s := range spoilt {
+		want, err := os.ReadFile(filepath.Join(casesFolder, s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(folder, s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(want) {
+			t.Errorf("%s is not what it was", s.file)
+		}
 	}
 }

@@ -71,7 +71,19 @@ func (l *loop) start(first *abi.Event) error {
 		}
 		l.call.StartedUS = &now
 	}
-	return l.attempt(abi.Action{Type: abi.Retry, Attempt: 1, State: l.state})
+	next := abi.Action{Type: abi.Retry, Attempt: 1, State: l.state}
+	if l.state != "" {
+		// Before the attempt, which must not be made for a state that is refused.
+		attempt, repair, err := policy.Pending(l.doc, l.state)
+		switch {
+		case err != nil:
+			return err
+		case repair:
+			return &abi.Error{Code: abi.CodeBadRequest, Field: "first", Message: "is missing: a repair was asked for, and only the host knows how it ended"}
+		}
+		next.Attempt = attempt
+	}
+	return l.attempt(next)
 }
 
 // follow does what a retry says: wait, unless that is cut short by an event of

@@ -78,7 +78,7 @@ func (b *Backoff) draws() bool {
 	return b.Shape == FullJitter || b.Jitter > 0
 }
 
-// delay is the wait after failure n, counted from 1, for a chance of u/2^32.
+// delay is the wait after failure n, counted from 1, for a chance of u/(2^32-1).
 // It is the same integer on every machine, and at the cap for however large n.
 func (b *Backoff) delay(n, u int64) int64 {
 	d := b.plain(n)
@@ -117,9 +117,11 @@ func fractionOf(d, ppm int64) int64 {
 	return mulDiv(d, ppm, million)
 }
 
-// scale is d·u/2^32.
+// scale is d·u/(2^32-1): both ends of the range can be reached, as they can
+// with a host's random number from 0 to 1. So a host's 1 gives the whole of d,
+// and ties are decided as in a loop that computes with that number.
 func scale(d, u int64) int64 {
-	return mulDiv(d, u, 1<<32)
+	return mulDiv(d, u, 1<<32-1)
 }
 
 // mulDiv is a·b/c without overflow on the way; a result above 2^53-1 is cut to

@@ -43,12 +43,12 @@ func TestSchedules(t *testing.T) {
 	}{
 		{"without jitter", plain, 0, []int64{500_000, million, 2 * million, 4 * million, 8 * million, 10 * million, 10 * million}},
 		{"kept, the longest", unavailable, 0, []int64{550_000, 1_100_000, 2_200_000, 4_400_000, 8_800_000, 10_000_000, 10_000_000}},
-		{"kept, the shortest", unavailable, lastChance, []int64{500_001, 1_000_001, 2_000_001, 4_000_001, 8_000_001, 9_090_911, 9_090_911}},
+		{"kept, the shortest", unavailable, lastChance, []int64{500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 9_090_910, 9_090_910}},
 		{"cut, the shortest", cut, 0, []int64{500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 10_000_000, 10_000_000}},
-		{"cut, the longest", cut, lastChance, []int64{549_999, 1_099_999, 2_199_999, 4_399_999, 8_799_999, 10_000_000, 10_000_000}},
-		{"cut just below the cap", witan, lastChance, []int64{274_999, 549_999, 1_099_999, 2_199_999, 4_000_000, 4_000_000, 4_000_000}},
+		{"cut, the longest", cut, lastChance, []int64{550_000, 1_100_000, 2_200_000, 4_400_000, 8_800_000, 10_000_000, 10_000_000}},
+		{"cut just below the cap", witan, lastChance, []int64{275_000, 550_000, 1_100_000, 2_200_000, 4_000_000, 4_000_000, 4_000_000}},
 		{"full jitter, the shortest", conflict, 0, []int64{0, 0, 0, 0, 0, 0, 0}},
-		{"full jitter, the longest", conflict, lastChance, []int64{99_999, 199_999, 399_999, 799_999, 999_999, 999_999, 999_999}},
+		{"full jitter, the longest", conflict, lastChance, []int64{100_000, 200_000, 400_000, 800_000, 1_000_000, 1_000_000, 1_000_000}},
 		{"linear", linear, 0, []int64{3 * million, 6 * million, 9 * million, 10 * million, 10 * million, 10 * million, 10 * million}},
 		{"constant", constant, 0, []int64{million, million, million, million, million, million, million}},
 		{"too slow to ever grow", slow, 0, []int64{1, 1, 1, 1, 1, 1, 1}},
@@ -148,7 +148,7 @@ func TestDelayStaysAtTheCapForEver(t *testing.T) {
 		if d := unavailable.delay(n, 0); d != 10*million {
 			t.Errorf("after failure %d the delay is %d", n, d)
 		}
-		if d := unavailable.delay(n, lastChance); d != 9_090_911 {
+		if d := unavailable.delay(n, lastChance); d != 9_090_910 {
 			t.Errorf("after failure %d the shortest delay is %d", n, d)
 		}
 		linear := Backoff{Shape: Linear, Base: 1, Cap: strictjson.MaxInteger}

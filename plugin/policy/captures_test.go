@@ -99,8 +99,12 @@ func TestCaptures(t *testing.T) {
 // Cut to its head and tail, a capture is what it was, or is not recognised;
 // it is never taken for another failure.
 func TestCapturesThatAreCut(t *testing.T) {
+	stride := 7
+	if testing.Short() {
+		stride = 97
+	}
 	for _, c := range captures(t) {
-		for i := 0; i <= len(c.Stderr); i += 7 {
+		for i := 0; i <= len(c.Stderr); i += stride {
 			for _, j := range []int{i, i + 5, i + 50} {
 				result := c.result()
 				result.Stderr = abi.Text{Head: c.Stderr[:i], Tail: c.Stderr[min(j, len(c.Stderr)):], Cut: true}

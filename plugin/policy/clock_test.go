@@ -121,6 +121,9 @@ func TestRule1TheThirdBrokenConnectionStops(t *testing.T) {
 	checkOutcome(t, p, abi.OutcomeExhausted, abi.ReasonBroken)
 	p = play(t, steady(t, "150s"), read0(1), inOrder(step{0, broken}, step{0, broken}, step{0, done}))
 	checkOutcome(t, p, abi.OutcomeOK, "")
+	// The server's other answers are none.
+	p = play(t, steady(t, "150s"), read0(1), inOrder(step{0, capped}, step{0, lostRace}, step{0, recovering}, step{0, broken}, step{0, done}))
+	checkOutcome(t, p, abi.OutcomeOK, "")
 }
 
 // They are no contact with the server: a proxy answers in its place, and a time
@@ -263,6 +266,21 @@ func TestRule5AClockThatGoesBackAddsNothing(t *testing.T) {
 	}
 	if attempts != 5 {
 		t.Errorf("%d attempts, want 5: what was asked for counts", attempts)
+	}
+}
+
+// After it went back a clock goes on from where it is.
+func TestRule5AClockThatWentBackGoesOn(t *testing.T) {
+	doc, call := steady(t, "60s"), read0(1)
+	state, left := "", int64(0)
+	for i, now := range []int64{100 * million, 90 * million, 93 * million} {
+		action, next := ask(t, doc, &call, state, &abi.Event{Type: abi.Attempted, NowUS: now, Result: &refused})
+		if state, left = next, *action.RemainingUS; i == 1 && left != 59_500_000 {
+			t.Errorf("when it is back, %d µs are left", left)
+		}
+	}
+	if left != 56_500_000 { // the wait of 0.5 s, and 3 s
+		t.Errorf("%d µs are left", left)
 	}
 }
 

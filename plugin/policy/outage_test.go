@@ -36,9 +36,13 @@ func outages(t *testing.T) map[string]time.Duration {
 // A restart is ridden out by reads and writes, wherever in it the call begins,
 // whatever the jitter, and with as long again to spare.
 func TestMeasuredOutagesAreSurvivedWithHeadroom(t *testing.T) {
+	seeds := int64(20)
+	if testing.Short() {
+		seeds = 2
+	}
 	for name, length := range outages(t) {
 		for _, policy := range Names() {
-			for seed := range int64(20) {
+			for seed := range seeds {
 				for _, took := range []time.Duration{0, 300 * ms, 3 * time.Second} {
 					for _, call := range []abi.Call{read0(seed), write0(seed)} {
 						left := length - time.Duration(seed)*length/40

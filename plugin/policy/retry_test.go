@@ -78,10 +78,10 @@ func TestRetryAfterReplacesTheSchedule(t *testing.T) {
 	doc := builtin(t, "omnigraph")
 	for _, c := range []struct{ asked, random, want int64 }{
 		{60 * million, 0, 60 * million},
-		{60 * million, lastChance, 65_999_999}, // upwards only
+		{60 * million, lastChance, 66_000_000}, // upwards only
 		{1, lastChance, 1},
 		{0, lastChance, 0},
-		{120 * million, lastChance, 131_999_999}, // the bound is for what is asked
+		{120 * million, lastChance, 132_000_000}, // the bound is for what is asked
 	} {
 		action := capAgain(t, doc, write0(1), c.asked, c.random)
 		if action.Type != abi.Retry || action.DelayUS != c.want || action.Budget != "admission_cap" {

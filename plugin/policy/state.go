@@ -150,6 +150,16 @@ func decodeState(doc *Document, text string) (*state, error) {
 	return s, nil
 }
 
+// Pending is what a state still asks for: an attempt of this number, or first a
+// repair. Errors are *abi.Error.
+func Pending(doc *Document, text string) (attempt int64, repair bool, err error) {
+	s, err := decodeState(doc, text)
+	if err != nil {
+		return 0, false, err
+	}
+	return s.attempts + 1, s.phase >= repairing, nil
+}
+
 // parseNumber reads what AppendInt wrote, up to the size of any wire integer.
 func parseNumber(s string) (n int64, ok bool) {
 	digits, negative := strings.CutPrefix(s, "-")

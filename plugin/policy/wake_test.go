@@ -65,7 +65,7 @@ func TestWakeIsOffered(t *testing.T) {
 }
 
 func TestWokenCallersAreSpread(t *testing.T) {
-	for random, want := range map[int64]int64{0: 0, 1 << 31: 50_000, lastChance: 99_999} {
+	for random, want := range map[int64]int64{0: 0, 1 << 31: 50_000, lastChance: 100_000} {
 		w := wait0(t, steady(t, "150s"), read0(1))
 		a := w.wake(100_000, abi.Accepting, random)
 		if a.Type != abi.Retry || a.DelayUS != want || a.Wake != nil || a.Attempt != 2 || a.Kind != "unavailable" {
@@ -81,7 +81,7 @@ func TestWokenCallersAreSpread(t *testing.T) {
 func TestTheSpreadDoesNotPassADeadline(t *testing.T) {
 	w := wait0(t, steady(t, "1s"), read0(1)) // at 0.5 the second attempt, at 1 the last
 	w.attempt(500_000, refused)
-	if a := w.wake(470_000, abi.Ready, lastChance); a.DelayUS != 29_999 {
+	if a := w.wake(470_000, abi.Ready, lastChance); a.DelayUS != 30_000 {
 		t.Errorf("30 ms before the window's end: %s", a.Encode())
 	}
 	w = wait0(t, steady(t, "1s"), read0(1))
@@ -92,7 +92,7 @@ func TestTheSpreadDoesNotPassADeadline(t *testing.T) {
 	call := read0(1)
 	call.BudgetUS = 300_000
 	w = wait0(t, steady(t, "150s"), call)
-	if a := w.wake(260_000, abi.Ready, lastChance); a.DelayUS != 39_999 {
+	if a := w.wake(260_000, abi.Ready, lastChance); a.DelayUS != 40_000 {
 		t.Errorf("40 ms before the call's end: %s", a.Encode())
 	}
 }
@@ -169,11 +169,12 @@ func TestVainWakesAreBounded(t *testing.T) {
 			t.Fatalf("before vain wake %d: %+v", i+1, got)
 		}
 		if held > 0 {
-			a := w.wake(held/2, abi.Ready, 0)
-			if a.DelayUS == 0 || a.Wake.AfterUS != held/2 {
-				t.Errorf("half of the hold-off later: %s", a.Encode())
+			for _, left := range []int64{held / 2, held / 4} {
+				if a := w.wake(w.last.Wake.AfterUS-left, abi.Ready, 0); a.DelayUS == 0 || a.Wake.AfterUS != left {
+					t.Errorf("%d µs before the hold-off ends: %s", left, a.Encode())
+				}
 			}
-			w.wake(held/2, abi.Ready, 0)
+			w.wake(held/4, abi.Ready, 0)
 		} else {
 			w.wake(0, abi.Ready, 0)
 		}

@@ -7,6 +7,7 @@ mixed, and witan_core_loops.jsonl, whole calls on a virtual clock: when each
 attempt ended, which random number it brought, what it slept, and how it ended.
 """
 
+import itertools
 import json
 import random
 from types import SimpleNamespace
@@ -89,19 +90,28 @@ def of_http(status, text, write):
     return None  # the transport gives no such text
 
 
-def shout(rng, text):
+def shout(rng, text, cli):
     at = rng.randrange(len(text))
     coloured = rng.choice(["\x1b[91m" + text + "\x1b[0m", text[:at] + "\x1b[0m" + text[at:]])
-    return rng.choice([text, text, text, text.upper(), text.title(), coloured])
+    return rng.choice([text, text, text, text.upper(), text.title(), coloured if cli else text])
+
+
+def mixtures(rng, count):
+    """Two markers of different kinds in both orders, and any number of any."""
+    for cli in [True, False]:
+        for pair in itertools.permutations(FAILURES.values(), 2):
+            yield cli, list(pair)
+    for _ in range(count):
+        cli = rng.random() < 0.5
+        yield cli, [shout(rng, m, cli) for m in rng.sample(MARKERS, rng.choice([1, 1, 2, 2, 3, 4]))]
 
 
 def verdicts(rng, count):
-    while count > 0:
-        words = [shout(rng, m) for m in rng.sample(MARKERS, rng.choice([1, 1, 2, 2, 3, 4]))]
+    for cli, words in mixtures(rng, count):
         text = rng.choice(["; ", "\n", ": "]).join(words)
         write = rng.random() < 0.5
         case = {"text": text, "write": write}
-        if rng.random() < 0.5:
+        if cli:
             code = rng.choice([1, 1, 1, 2, 4, 75, 101, -9])
             stream = rng.choice(["stderr", "stderr", "stdout"])
             stdout, stderr = "", text
@@ -122,7 +132,6 @@ def verdicts(rng, count):
         if client._is_storage_version_mismatch(message):
             kind = "storage_mismatch"
         yield case | {"kind": kind}
-        count -= 1
 
 
 # One text for each kind, as the command line tool prints them.
@@ -224,5 +233,5 @@ def write(name, cases):
 
 
 rng = random.Random(45)
-write("witan_core_verdicts.jsonl", verdicts(rng, 400))
+write("witan_core_verdicts.jsonl", verdicts(rng, 300))
 write("witan_core_loops.jsonl", [loop(rng) for _ in range(150)])

@@ -1,0 +1,194 @@
+package main
+
+const (
+	omnigraph = "builtin/omnigraph.json"
+	witanCore = "builtin/witan-core.json"
+)
+
+// mutants are the changes that the tests must find out.
+var mutants = []mutant{
+	// The default policy's numbers.
+	replace(omnigraph, `"max_wait": "150s"`, `"max_wait": "42.5s"`, "gives up in the middle of a measured restart"),
+	replace(omnigraph, `"windows": 3,`, `"windows": 4,`, "one outage more in a call"),
+	replace(omnigraph, `"broken_connections": 2,`, `"broken_connections": 3,`, "a read that kills the server runs once more"),
+	replace(omnigraph, `"base": "500ms", "multiplier": 2, "cap": "10s"`, `"base": "500ms", "multiplier": 2, "cap": "5s"`, "the old cap"),
+	replace(omnigraph, `"cap": "10s", "jitter": 0.1}`, `"cap": "10s", "jitter": 0}`, "all callers come back at once"),
+	replace(omnigraph, `"cap": "10s", "jitter": 0.1}`, `"cap": "10s", "jitter": 0.1, "jitter_at_cap": "cut"}`, "no jitter is left at the cap"),
+	replace(omnigraph, `"reads": "accepting", "writes": "ready"`, `"reads": "ready", "writes": "ready"`, "reads wait for a health check"),
+	replace(omnigraph, `"max": "120s", `, ``, "any Retry-After is slept through"),
+	replace(omnigraph, `"attempts": 8,`, `"attempts": 9,`, "one conflict more"),
+	replace(omnigraph, `"type": "full_jitter", "base": "100ms"`, `"type": "exponential", "base": "100ms"`, "losers of a race run in step"),
+	replace(witanCore, `"call_budget": "stop_at"`, `"call_budget": "stop_above"`, "not witan-core's at a tie"),
+	replace(witanCore, `"jitter_at_cap": "cut"},
+      "call_budget": "ignore"
+    },
+    "admission_cap"`, `"jitter_at_cap": "cut"},
+      "call_budget": "clamp"
+    },
+    "admission_cap"`, "witan-core does not know the call's budget here"),
+
+	// What the default policy recognises.
+	replace(omnigraph, `"in": "cause", "at": 1, "is": ["client error (Connect)"]},
+            {
+              "in": "cause",
+              "at": 2,`, `"in": "cause", "at": 1, "starts": ["client error ("]},
+            {
+              "in": "cause",
+              "at": 2,`, "what is no connect failure is taken for one"),
+	replace(omnigraph, `"is": ["tcp connect error", "dns error"],`, `"any": ["tcp connect error", "dns error"],`, "a longer cause is believed"),
+	replace(omnigraph, `"is": ["tcp connect error", "dns error"],`, `"is": ["tcp connect error"],`, "names that do not resolve during a restart"),
+	replace(omnigraph, `              "starts": ["tunnel error: unsuccessful"]
+`, `              "starts": ["tunnel error: "]
+`, "a proxy that wants a password is waited for"),
+	replace(omnigraph, `{"in": "cause", "at": 0, "starts": ["error sending request for url ("]},
+            {"in": "cause", "at": 1, "is": ["client error (Connect)"]},
+            {
+              "in": "cause",
+              "at": 2,`, `{"in": "cause", "at": 1, "is": ["client error (Connect)"]},
+            {
+              "in": "cause",
+              "at": 2,`, "cause 0 may be anything"),
+	replace(omnigraph, `          "sent": ["no", "unknown"],
+          "http_statuses": [0],`, `          "http_statuses": [0],`, "a request that was dispatched runs again"),
+	replace(omnigraph, `          "http_statuses": [0],
+`, ``, "a server's own words pass for a failed discovery"),
+	replace(omnigraph, `"starts": ["graph is loading", "graph admission`, `"any": ["graph is loading", "graph admission`, "a marker in the middle of a message counts"),
+	replace(omnigraph, `["server discovery connection failed (", "server discovery timed out"]`, `["server discovery connection failed ("]`, "a discovery that timed out is given up"),
+	replace(omnigraph, `{"write": true, "effects": "unknown"}`, `{"write": true, "exit_codes": [9]}`, "a write whose effects are unknown runs again"),
+	replace(omnigraph, `[{"exit_codes": [101]}, {"signals": ["any"]}]`, `[{"exit_codes": [101]}]`, "a write that was killed is called a failure"),
+	replace(omnigraph, `{"exit_codes": [75]},
+`, ``, "the cap's own exit code"),
+	replace(omnigraph, `"actor byte budget exceeded", `, ``, "the cap on bytes"),
+	replace(omnigraph, `"is": ["connection closed before message completed", "connection error", "error writing a body to connection"]`, `"is": ["connection closed before message completed", "error writing a body to connection"]`, "a reset connection"),
+	replace(omnigraph, `"http_statuses": [502, 503, 504]`, `"http_statuses": [502, 503]`, "a gateway's timeout"),
+	replace(omnigraph, `"expected value at line", "EOF while parsing"`, `"expected value at line"`, "an empty answer"),
+	replace(omnigraph, `          "cause_count": 1,
+`, ``, "an error in a local file passes for an answer"),
+	replace(omnigraph, `"starts": ["precondition failed on branch '", "precondition_failure"]`, `"starts": ["precondition failed on branch '"]`, "a stated precondition is retried as a conflict"),
+	replace(omnigraph, `"all": ["run `+"`omnigraph repair`"+`"]`, `"any": ["omnigraph repair"]`, "any mention of repair repairs"),
+
+	// What it then does.
+	replace(omnigraph, `"if": {"write": true, "remote": false},`, `"if": {"remote": false},`, "a read repairs"),
+	replace(omnigraph, `"repair": {"times": "once", "on_failure": "stop"},`, `"repair": {"times": "each", "on_failure": "stop"},`, "repairs without end"),
+	replace(omnigraph, `"repair": {"times": "once", "on_failure": "stop"},`, `"repair": {"times": "once", "on_failure": "continue"},`, "a failed repair is ignored"),
+	replace(omnigraph, `"when": [{"timed_out": true}],
+      "then": [
+        {"if": {"write": false, "remote"`, `"when": [{"timed_out": true}],
+      "then": [
+        {"if": {"remote"`, "a write that was ended at its time limit runs again"),
+	replace(omnigraph, `"kind": "timed_out",
+`, `"kind": "timed_out",
+      "server": "broken",
+`, "a time limit counts as a broken connection"),
+	replace(omnigraph, `      "kind": "conflict",
+      "server": "answered",`, `      "kind": "conflict",`, "a conflict does not end the outage"),
+	replace(omnigraph, `          "if": {"write": true},
+`, `          "if": {"write": false},
+`, "a write that may be part of a recovery runs again"),
+	move(omnigraph, "unavailable", "contract_violation", "a write whose effects are unknown runs again"),
+	move(omnigraph, "conflict", "needs_repair", "a drifted store is raced for"),
+	move(omnigraph, "conflict", "precondition_failed", "a write that must not be repeated is"),
+	move(omnigraph, "admission_cap", "crashed", "a crash that quotes the cap is retried"),
+	move(omnigraph, "admission_cap", "recovery_required", "a pending recovery that comes with a 429 is retried"),
+	move(omnigraph, "crashed", "timed_out", "a time limit is called a crash"),
+	move(omnigraph, "interrupted 2", "graph_blocked", "a blocked graph is waited for"),
+	move(omnigraph, "failed", "interrupted", "a proxy's word that nothing happened is believed"),
+	move(omnigraph, "crashed", "cancelled", "the user's interrupt is called a crash"),
+	move(witanCore, "conflict", "needs_repair", "not witan-core's order"),
+	move(witanCore, "unavailable", "contract_violation", "not witan-core's order"),
+
+	// The windows.
+	replace("retry.go", "s.time >= budget.MaxWait", "s.time > budget.MaxWait", "one attempt more at the deadline"),
+	replace("retry.go", "delay = min(delay, budget.MaxWait-s.time)", "delay = min(delay, budget.MaxWait)", "the last sleep passes the deadline"),
+	replace("retry.go", "*s = spent{open: 1, opened: s.opened + 1, count: s.count}", "*s = spent{open: 1, opened: s.opened + 1, count: s.count, time: d.elapsed}", "the window runs from the call's start"),
+	replace("retry.go", "s.opened >= budget.Windows", "s.opened > budget.Windows", "one window more"),
+	replace("decide.go", "if d.doc.Budgets[i].Windows > 0 {", "if d.doc.Budgets[i].Windows < 0 {", "contact does not end the outage"),
+	replace("decide.go", "d.budgets[i] = spent{opened: d.budgets[i].opened, count: d.budgets[i].count}", "d.budgets[i].open = 0; d.budgets[i].opened = 0", "windows are not counted"),
+	replace("decide.go", "limit >= 0 && d.broken > limit", "limit >= 0 && d.broken >= limit", "a broken connection fewer"),
+	replace("decide.go", "\tif c == Broken {\n\t\td.broken++\n\t}\n", "\td.broken++\n", "each answer counts as a broken connection"),
+	replace("decide.go", "d.attempts >= abi.MaxAttempts", "d.attempts > abi.MaxAttempts", "more than 10,000 attempts"),
+
+	// The schedule.
+	replace("retry.go", "\ts.step++\n\tif b.Attempts", "\ts.step = d.attempts\n\tif b.Attempts", "the exponent grows with every kind's failures"),
+	replace("retry.go", "return b.Backoff.delay(s.step, u), nil, nil", "return b.Backoff.delay(d.attempts, u), nil, nil", "the exponent grows with every kind's failures"),
+	replace("decide.go", "\td.remember(rule.kind)\n\td.contact(rule.Server)\n", "\tif int64(rule.kind) != d.kind {\n\t\tclear(d.budgets)\n\t}\n\td.remember(rule.kind)\n\td.contact(rule.Server)\n", "counters start over when the kind changes"),
+	replace("backoff.go", "hi := min(d+fractionOf(d, b.Jitter), b.Cap)", "hi := d + fractionOf(d, b.Jitter)", "jitter passes the cap"),
+	replace("backoff.go", "case b.CutAtCap:", "case !b.CutAtCap:", "the cap cuts jitter off"),
+	replace("backoff.go", "mulDiv(hi, b.Jitter, million+b.Jitter)", "mulDiv(hi, b.Jitter, million)", "a delay below its lower bound"),
+	replace("backoff.go", "i < n && d < b.Cap", "i <= n && d < b.Cap", "the first delay is twice the base"),
+	replace("backoff.go", "return scale(min(d, b.Cap), u)", "return scale(b.Cap, u)", "full jitter of the cap"),
+	replace("backoff.go", "n > b.Cap/b.Base", "n >= b.Cap/b.Base", "a linear delay jumps to the cap"),
+	replace("random.go", "z ^ z>>27", "z ^ z>>28", "not SplitMix64"),
+	replace("random.go", "s.draws++", "s.draws += 0", "each delay has the same jitter"),
+
+	// The clock.
+	replace("state.go", "passed = max(nowUS-s.last, atLeast, 0)", "passed = nowUS - s.last", "a clock that goes back lengthens the budget"),
+	replace("state.go", "passed = max(nowUS-s.last, atLeast, 0)", "passed = max(nowUS-s.last, 0)", "a clock that stands still spends nothing"),
+	replace("state.go", "s.last = nowUS", "s.last = max(s.last, nowUS)", "a clock that went back stands still for as long"),
+	replace("decide.go", "case call.StartedUS != nil:", "case call.StartedUS == nil && e.Result == nil:", "the wait for a lock does not count"),
+
+	// The call's own budget.
+	replace("retry.go", "if budget.CallBudget == CallClamp && d.callLeft() <= 0 {", "if budget.CallBudget == CallClamp && d.callLeft() < 0 {", "one attempt more, and the tie goes to the window"),
+	replace("retry.go", "budget.CallBudget == CallStopAbove && delay > left", "budget.CallBudget == CallStopAbove && delay >= left", "stops where witan-core goes on"),
+	replace("retry.go", ">= left:", "> left:", "goes on where witan-core stops"),
+	replace("retry.go", "delay = min(delay, left) // stop_above", "delay = max(delay, 0) // stop_above", "a sleep passes the call's end"),
+	replace("retry.go", "s.count >= budget.Attempts:\n\t\treason", "s.count > budget.Attempts:\n\t\treason", "an attempt more"),
+
+	// Retry-After.
+	replace("retry.go", "*asked > budget.RetryAfter.Max:", "*asked > 1<<60:", "the bound is ignored"),
+	replace("retry.go", "hint != nil && *hint >= 0 &&", "hint != nil &&", "a negative one is obeyed"),
+	replace("retry.go", "return sum(hint, scale(fractionOf(hint, r.Jitter), u))", "return sum(hint, -scale(fractionOf(hint, r.Jitter), u))", "comes earlier than asked"),
+
+	// Wakes.
+	replace("retry.go", "\tif call.Write {\n\t\treturn w.Writes\n\t}\n", "", "a write is woken by a mere connection"),
+	replace("retry.go", "is == abi.Ready || is == need", "is != \"\"", "a write is woken by a mere connection"),
+	replace("retry.go", "left > 0 {\n\t\t\treturn left, nil, nil\n\t\t}", "left > 0 {\n\t\t\ts.step++\n\t\t\treturn left, nil, nil\n\t\t}", "a vain wake advances the schedule"),
+	replace("retry.go", "room := min(w.Spread, max(0, budget.MaxWait-s.time))", "room := w.Spread", "a woken attempt starts past the deadline"),
+	replace("retry.go", "\t\ts.vain++\n", "", "a flapping probe wakes for ever"),
+	replace("retry.go", "1<<min(vain-1, 32)", "1", "the hold-off does not grow"),
+	replace("retry.go", "d.wakeAfter = held\n", "d.wakeAfter = 0\n", "an ignored wake ends the hold-off"),
+
+	// Repairs.
+	replace("retry.go", "action.Repair, action.RepairForce = true, b.Repair.Force", "action.Repair, action.RepairForce = false, b.Repair.Force", "never repairs"),
+	replace("decide.go", "rule.branch(d.call, d.repaired > 0)", "rule.branch(d.call, false)", "repairs each time"),
+	replace("decide.go", "d.phase == repairing && !d.event.Result.OK()", "d.phase == mending && !d.event.Result.OK()", "goes on after a failed repair"),
+	replace("decide.go", "return d.event.Result != nil && d.phase < repairing", "return d.event.Result != nil", "a repair that was done passes for the write"),
+
+	// Outcomes.
+	replace("decide.go", "if o.Effects == abi.EffectsUnknown {", "if s.Remedy == \"\" {", "an indeterminate write is called a failure"),
+	replace("decide.go", "\tif d.call.Write {\n\t\treturn e\n\t}\n\treturn abi.EffectsNone", "\treturn e", "a read has effects"),
+	replace("decide.go", "o.Effects = d.effects(rule.worst())", "o.Effects = abi.EffectsNone", "a cancelled write is said to have had no effect"),
+	replace("decide.go", "case d.event.Result.Streamed:", "case false:", "output is shown twice"),
+
+	// Reading what was printed.
+	replace("report.go", "i := strings.LastIndex(part[:end], title)", "i := strings.Index(part[:end], title)", "the first Error: line counts"),
+	replace("report.go", `strings.Trim(line, " ") == ""`, `len(line) >= 0`, "a line that goes on counts as the title"),
+	replace("report.go", "case len(causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tcauses[len(causes)-1] += \"\\n\" + line", "case len(causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tif i := strings.Index(line, \": \"); i > 0 {\n\t\t\t\tcauses = append(causes, line[i+2:])\n\t\t\t}", "a server's lines pass for causes"),
+	replace("report.go", "return nil, true // the text ends before the list does", "return causes, true // the text ends before the list does", "a report that is cut counts"),
+	replace("report.go", "(i == 0 || part[i-1] == '\\n') &&", "", "an Error: in a line counts"),
+	replace("report.go", "return line[width+2:], line[:width] == string(number)", "return line[width+2:], true", "the numbers of causes do not matter"),
+	replace("report.go", "if last := len(out) - 1; s[i] == '\\n' && last >= 0", "if last := len(out) - 1; s[i] == '\\n' && last > 1<<30", "a terminal's line ends"),
+	replace("report.go", "if c := s[i]; c >= 'A' && c <= 'Z' {\n\t\t\tb := []byte(s)", "if c := s[i]; c >= 'A' && c < 'A' {\n\t\t\tb := []byte(s)", "case matters"),
+	replace("view.go", "causes = nil // the last report may be in what was cut out", "// the last report may be in what was cut out", "a quoted report in the head counts"),
+	replace("view.go", "if ended || !v.report(parts) {", "if ended && len(parts) < 0 || !v.report(parts) {", "a message that quotes a report passes for one"),
+	replace("view.go", "\tcase yes:\n\t\tv.sent = abi.SentYes\n\tcase no:\n\t\tv.sent = abi.SentNo\n", "\tcase no:\n\t\tv.sent = abi.SentNo\n\tcase yes:\n\t\tv.sent = abi.SentYes\n", "the less careful word wins"),
+	replace("view.go", "yes := v.result.Sent == abi.SentYes ||", "yes :=", "what the host knows is ignored"),
+	replace("view.go", "if effects := m.Value(\"effects\"); effects.Kind == strictjson.String {", "if effects := m.Value(\"outcome\"); effects.Kind == strictjson.String {", "what the program says of effects is ignored"),
+	replace("view.go", "if v.result.Stdout.Cut {\n\t\treturn fields{}\n\t}", "", "half of a command's data is read"),
+	replace("classify.go", "if texts[0] == m.lower {", "if strings.HasPrefix(texts[0], m.lower) {", "a whole cause matches its start"),
+	replace("classify.go", "if strings.HasPrefix(texts[0], m.lower) {", "if strings.Contains(texts[0], m.lower) {", "the start of a message is anywhere in it"),
+
+	// The state.
+	replace("state.go", "case parts[1] != doc.Digest:", "case parts[1] == \"\":", "another policy's state is taken"),
+	replace("state.go", "case parts[3] != checksum([]byte(text[:body])):", "case body < 0 && parts[3] == \"\":", "a damaged state is taken"),
+	replace("state.go", "ok = ok && digits && value >= low && value <= high", "ok = ok && digits", "a state out of bounds is taken"),
+	replace("state.go", "visit(&b.opened, 0, abi.MaxAttempts)\n", "", "the windows of a call are forgotten"),
+
+	// Documents.
+	replace("backoff.go", "if b.Base > b.Cap && b.Cap > 0 {", "if b.Base > b.Cap && b.Cap < 0 {", "a base above the cap is accepted"),
+	replace("backoff.go", `r.fraction(m, "multiplier", million, 1000*million, million)`, `r.fraction(m, "multiplier", 0, 1000*million, million)`, "a multiplier below 1 is accepted"),
+	replace("parse.go", `if m.Has("max_wait") == m.Has("attempts") {`, `if m.Has("max_wait") && m.Has("attempts") {`, "a budget without a limit is accepted"),
+	replace("parse.go", "if !ok || micros == 0 {", "if !ok {", "a window of 0 is accepted"),
+	replace("duration.go", "if end <= 0 {", "if end < 0 {\n\t\t\tend = len(rest)\n\t\t}\n\t\tif end == len(rest) {\n\t\t\trest += \"s\"\n\t\t}\n\t\tif end == 0 {", "a number without a unit is accepted"),
+	replace("parse_rules.go", "last := doc.Rules[len(doc.Rules)-1]; len(last.When) > 0", "last := doc.Rules[len(doc.Rules)-1]; len(last.When) > 1", "a document without a last rule is accepted"),
+}
