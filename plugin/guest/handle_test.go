@@ -12,7 +12,7 @@ import (
 )
 
 // ask calls an export natively and gives its envelope.
-func ask(t *testing.T, export func(string) ([]byte, error), input string) envelope {
+func through(t *testing.T, export func(string) ([]byte, error), input string) envelope {
 	t.Helper()
 	text := enveloped(export, input)
 	var e envelope
@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		Policy json.RawMessage
 		Digest string
 	}
-	if err := json.Unmarshal(ask(t, check, small).OK, &answer); err != nil {
+	if err := json.Unmarshal(through(t, check, small).OK, &answer); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := policy.Parse(small)
@@ -73,13 +73,13 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckReportsEveryFault(t *testing.T) {
-	e := ask(t, check, strings.NewReplacer(`"attempts":3`, `"attempts":0`, `"1m"`, `"1"`).Replace(small))
+	e := through(t, check, strings.NewReplacer(`"attempts":3`, `"attempts":0`, `"1m"`, `"1"`).Replace(small))
 	wantError(t, e, abi.CodeInvalidPolicy, "budgets.b.attempts", "expected a whole number from 1 to 10000, not 0")
 	if len(e.Error.Faults) != 2 || e.Error.Faults[1].Field != "budgets.b.backoff.cap" {
 		t.Errorf("faults: %+v", e.Error.Faults)
 	}
-	wantError(t, ask(t, check, ""), abi.CodeInvalidPolicy, "", "the value ends too early")
-	wantError(t, ask(t, check, strings.Repeat("[", 100<<20)), abi.CodeInvalidPolicy, "", "longer than the 262144 bytes allowed")
+	wantError(t, through(t, check, ""), abi.CodeInvalidPolicy, "", "the value ends too early")
+	wantError(t, through(t, check, strings.Repeat("[", 100<<20)), abi.CodeInvalidPolicy, "", "longer than the 262144 bytes allowed")
 }
 
 // request is a decide request about a first attempt that failed.
@@ -91,7 +91,7 @@ func request(policy string) string {
 func TestDecideByNameDocumentAndDigest(t *testing.T) {
 	clear(known)
 	doc, _ := policy.Parse(small)
-	wantError(t, ask(t, decide, request(`"`+doc.Digest+`"`)), abi.CodeUnknownPolicy, "policy", "there is no built-in policy called")
+	wantError(t, through(t, decide, request(`"`+doc.Digest+`"`)), abi.CodeUnknownPolicy, "policy", "there is no built-in policy called")
 	for _, ref := range []string{small, `"` + doc.Digest + `"`} {
 		text, err := decide(request(ref))
 		if err != nil {
@@ -106,7 +106,7 @@ func TestDecideByNameDocumentAndDigest(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"type":"stop"`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	wantError(t, ask(t, decide, request(`"Omnigraph"`)), abi.CodeUnknownPolicy, "policy", "there are omnigraph, witan-core")
+	wantError(t, through(t, decide, request(`"Omnigraph"`)), abi.CodeUnknownPolicy, "policy", "there are omnigraph, witan-core")
 }
 
 // An instance remembers a few documents, and then forgets them all.
@@ -139,12 +139,12 @@ func TestDecideExplains(t *testing.T) {
 }
 
 func TestDecideErrors(t *testing.T) {
-	wantError(t, ask(t, decide, ""), abi.CodeBadRequest, "", "the value ends too early")
-	wantError(t, ask(t, decide, strings.Repeat(" ", 100<<20)), abi.CodeBadRequest, "", "longer than the 4194304 bytes allowed")
-	wantError(t, ask(t, decide, strings.Replace(request(`"omnigraph"`), `"call"`, `"state":"o1:x","call"`, 1)), abi.CodeBadState, "state", "is not a state of this version")
-	wantError(t, ask(t, decide, strings.Replace(request(`"omnigraph"`), `"exit_code"`, `"Exit_code"`, 1)), abi.CodeBadRequest, "event.result.Exit_code", "is not a known field")
+	wantError(t, through(t, decide, ""), abi.CodeBadRequest, "", "the value ends too early")
+	wantError(t, through(t, decide, strings.Repeat(" ", 100<<20)), abi.CodeBadRequest, "", "longer than the 4194304 bytes allowed")
+	wantError(t, through(t, decide, strings.Replace(request(`"omnigraph"`), `"call"`, `"state":"o1:x","call"`, 1)), abi.CodeBadState, "state", "is not a state of this version")
+	wantError(t, through(t, decide, strings.Replace(request(`"omnigraph"`), `"exit_code"`, `"Exit_code"`, 1)), abi.CodeBadRequest, "event.result.Exit_code", "is not a known field")
 	// The faults of a document in a request are below policy.
-	e := ask(t, decide, request(strings.NewReplacer(`"attempts":3`, `"attempts":0`, `"retry":"b"`, `"retry":"c"`).Replace(small)))
+	e := through(t, decide, request(strings.NewReplacer(`"attempts":3`, `"attempts":0`, `"retry":"b"`, `"retry":"c"`).Replace(small)))
 	wantError(t, e, abi.CodeInvalidPolicy, "policy.budgets.b.attempts", "expected a whole number from 1 to 10000, not 0")
 	if len(e.Error.Faults) != 2 || e.Error.Faults[1].Field != "policy.rules[0].then[0].retry" {
 		t.Errorf("faults: %+v", e.Error.Faults)
@@ -159,12 +159,12 @@ func TestPanicsBecomeErrors(t *testing.T) {
 		"panic: boom":                              func(string) ([]byte, error) { panic("boom") },
 		"panic: of an unknown kind":                func(string) ([]byte, error) { panic(5) },
 	} {
-		wantError(t, ask(t, export, ""), abi.CodeInternal, "", message)
+		wantError(t, through(t, export, ""), abi.CodeInternal, "", message)
 	}
 }
 
 func TestErrorsOfAnotherKindAreInternal(t *testing.T) {
-	e := ask(t, func(string) ([]byte, error) { return nil, errors.New("odd") }, "")
+	e := through(t, func(string) ([]byte, error) { return nil, errors.New("odd") }, "")
 	wantError(t, e, abi.CodeInternal, "", "odd")
 	if err := under("policy", errors.New("odd")); err.Error() != "odd" {
 		t.Errorf("got %v", err)

@@ -107,7 +107,7 @@ func outcome(t *testing.T, input string, h host) *abi.Outcome {
 }
 
 func runEnvelope(t *testing.T, input string, h host) envelope {
-	return ask(t, func(input string) ([]byte, error) { return run(input, h) }, input)
+	return through(t, func(input string) ([]byte, error) { return run(input, h) }, input)
 }
 
 func TestRunSucceedsAtOnce(t *testing.T) {
@@ -279,6 +279,36 @@ func TestRunRepairs(t *testing.T) {
 	}
 	if o := outcome(t, local, h); o.Type != abi.OutcomeCancelled || o.Attempts != 1 {
 		t.Errorf("%v: %+v", h.asked, o)
+	}
+}
+
+// A state without an event goes on with the attempt that it was waiting for.
+func TestRunOfAStateAlone(t *testing.T) {
+	doc, _ := policy.BuiltIn("omnigraph")
+	seed, result := int64(1), exits(1, away)
+	call := abi.Call{Remote: true, ConnectRetry: true, Seed: &seed}
+	_, state, err := policy.Decide(doc, &call, "", &abi.Event{Type: abi.Attempted, NowUS: 5, Result: &result}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &fakeHost{t: t, clock: 600_000, result: failing(2)}
+	o := outcome(t, runRequest(func(r *abi.RunRequest) { r.State = state }), h)
+	if o.Type != abi.OutcomeOK || o.Attempts != 2 || !cmp.Equal(h.asked, []string{"attempt 2"}) {
+		t.Errorf("%v: %+v", h.asked, o)
+	}
+	// Whether a repair was made only the host knows; a state that is refused
+	// leads to no attempt.
+	result = exits(1, drift)
+	local := abi.Call{Write: true}
+	_, mending, err := policy.Decide(doc, &local, "", &abi.Event{Type: abi.Attempted, NowUS: 5, Result: &result}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h = &fakeHost{t: t, result: failing(1)}
+	wantError(t, runEnvelope(t, runRequest(func(r *abi.RunRequest) { r.State = mending }), h), abi.CodeBadRequest, "first", "a repair was asked for")
+	wantError(t, runEnvelope(t, runRequest(func(r *abi.RunRequest) { r.State = state[:len(state)-1] }), h), abi.CodeBadState, "state", "is damaged")
+	if len(h.asked) > 0 {
+		t.Errorf("the host was asked: %v", h.asked)
 	}
 }
 

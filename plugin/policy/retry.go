@@ -81,8 +81,7 @@ func (d *decision) delay(b *Budget, s *spent, vain bool) (delay int64, asked *in
 			return 0, nil, err
 		}
 	}
-	delay = b.Backoff.delay(s.step, u)
-	return delay, nil, nil
+	return b.Backoff.delay(s.step, u), nil, nil
 }
 
 // asAsked is a server's Retry-After with jitter on top, never earlier.

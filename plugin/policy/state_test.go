@@ -126,6 +126,23 @@ func TestStateOfAPolicyWithoutBudgets(t *testing.T) {
 	}
 }
 
+func TestPending(t *testing.T) {
+	doc, _, state := midway(t)
+	if attempt, repair, err := Pending(doc, state); attempt != 7 || repair || err != nil {
+		t.Errorf("got %d, %t, %v", attempt, repair, err)
+	}
+	local, omnigraph := localWrite(), builtin(t, "omnigraph")
+	_, state = ask(t, omnigraph, &local, "", &abi.Event{Type: abi.Attempted, Result: &drifted})
+	if attempt, repair, err := Pending(omnigraph, state); attempt != 2 || !repair || err != nil {
+		t.Errorf("before a repair: %d, %t, %v", attempt, repair, err)
+	}
+	_, _, err := Pending(doc, state)
+	var e *abi.Error
+	if !errors.As(err, &e) || e.Code != abi.CodeBadState {
+		t.Errorf("another policy's: %v", err)
+	}
+}
+
 // worst has twelve budgets, each with every limit at its highest.
 func worst(t testing.TB) *Document {
 	budgets := ""

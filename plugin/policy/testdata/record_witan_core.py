@@ -188,7 +188,7 @@ class World:
         self.now = round(self.now + int(delay * 1e6) / 1e6, 6)
 
     def uniform(self, low, high):
-        return low + (high - low) * (self.u / 2**32)
+        return low + (high - low) * (self.u / (2**32 - 1))
 
     def repair(self, env):
         self.steps[-1]["repair"] = True
