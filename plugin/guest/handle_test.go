@@ -11,7 +11,7 @@ import (
 	"outlast/plugin/policy"
 )
 
-// ask calls an export natively and gives its envelope.
+// through calls an export natively and gives its envelope.
 func through(t *testing.T, export func(string) ([]byte, error), input string) envelope {
 	t.Helper()
 	text := enveloped(export, input)
