@@ -99,6 +99,7 @@ func TestOrderOfTheRules(t *testing.T) {
 		recognised{"discovery, and the host knows that it was sent", *exited(1, discovery, ""), "failed", "", abi.EffectsUnknown}.with(sent(abi.SentYes)),
 		{"discovery that a server tells of", ending(discovery, "HTTP 500"), "failed", "", abi.EffectsUnknown},
 		{"discovery that a server tells of in JSON", *exited(1, "", `{"error":"`+discovery+`","http_status":500}`), "failed", "", abi.EffectsUnknown},
+		{"discovery that a server tells of, as 0.11 prints it", *exited(1, "Error: \n   0: "+discovery+"\n\nLocation:\n", ""), "failed", "", abi.EffectsUnknown},
 		{"discovery in JSON", *exited(1, "", `{"error":"`+discovery+`","code":"api_contract_mismatch","http_status":null,"request_dispatched":false}`), "unavailable", "", ""},
 		{"another contract", *exited(1, "could not establish omnigraph-http-api: 0.13 through successful server discovery\n", ""), "failed", "", abi.EffectsUnknown},
 		{"loading", ending("graph is loading; wait for its startup attempt", "HTTP 503"), "unavailable", "", ""},

@@ -66,12 +66,18 @@ type situation struct {
 	make func(t *rapid.T, words []string) abi.Result
 }
 
-// starts are the words by which the server itself may say, at the start of its
-// message, that it is away; the command line tool passes such a message on.
-func saysItself(s string) bool {
-	s = lower(plain(s))
-	for _, start := range []string{"graph is loading", "graph admission is closed", "server discovery "} {
-		if strings.HasPrefix(strings.TrimLeft(s, "\n"), start) {
+// loading is how a server itself may say, at the start of its message, that it
+// is not there yet: in that it is believed.
+var loading = []string{"graph is loading", "graph admission is closed"}
+
+// undiscovered is how 0.13 says that it did not reach a server. A server that
+// says so is found out by its status or, where 0.11 prints it, by the report.
+var undiscovered = append([]string{"server discovery "}, loading...)
+
+func startsWith(s string, starts []string) bool {
+	s = strings.TrimLeft(lower(plain(s)), "\n")
+	for _, start := range starts {
+		if strings.HasPrefix(s, start) {
 			return true
 		}
 	}
@@ -80,13 +86,15 @@ func saysItself(s string) bool {
 
 func situations() []situation {
 	exit1 := func(stderr string) abi.Result { return *exited(1, stderr, "") }
-	// A message that a server has full control of, as cause 0.
-	body := func(t *rapid.T, words []string) string {
+	// A message that a server has full control of, but that it may not start so.
+	bodyBut := func(t *rapid.T, words, starts []string) string {
 		if prefix := rapid.SampledFrom([]string{"", "storage: ", "server returned 500 Internal Server Error: ", "server returned 503 Service Unavailable: "}).Draw(t, "before the body"); prefix != "" {
 			return prefix + speech(t, words)
 		}
-		return rapid.Custom(func(t *rapid.T) string { return speech(t, words) }).Filter(func(s string) bool { return !saysItself(s) }).Draw(t, "body")
+		return rapid.Custom(func(t *rapid.T) string { return speech(t, words) }).Filter(func(s string) bool { return !startsWith(s, starts) }).Draw(t, "body")
 	}
+	body := func(t *rapid.T, words []string) string { return bodyBut(t, words, undiscovered) }
+	bodyOfAServer := func(t *rapid.T, words []string) string { return bodyBut(t, words, loading) }
 	banner := func(t *rapid.T, words []string) string {
 		return "omnigraph load → " + speech(t, words) + " (served)\n"
 	}
@@ -94,8 +102,8 @@ func situations() []situation {
 		return printed("error sending request for url ("+url+")", "client error (SendRequest)", "connection closed before message completed")
 	}
 	return []situation{
-		{"a server's error", func(t *rapid.T, w []string) abi.Result { return exit1(printed(body(t, w))) }},
-		{"a server's error after the banner", func(t *rapid.T, w []string) abi.Result { return exit1(banner(t, w) + printed(body(t, w))) }},
+		{"a server's error", func(t *rapid.T, w []string) abi.Result { return exit1(printed(bodyOfAServer(t, w))) }},
+		{"a server's error after the banner", func(t *rapid.T, w []string) abi.Result { return exit1(banner(t, w) + printed(bodyOfAServer(t, w))) }},
 		{"an error with causes", func(t *rapid.T, w []string) abi.Result {
 			return exit1(printed(body(t, w), "x: "+speech(t, w), "y: "+speech(t, w)))
 		}},
@@ -133,16 +141,16 @@ func situations() []situation {
 			return *exited(1, "", strings.ReplaceAll(shape, "X", s))
 		}},
 		{"an HTTP body", func(t *rapid.T, w []string) abi.Result {
-			return *answered(rapid.SampledFrom([]int64{200, 400, 409, 418, 500, 502, 503, 504}).Draw(t, "status"), body(t, w))
+			return *answered(rapid.SampledFrom([]int64{200, 400, 409, 418, 500, 502, 503, 504}).Draw(t, "status"), bodyOfAServer(t, w))
 		}},
 		{"an HTTP body in JSON", func(t *rapid.T, w []string) abi.Result {
-			return *answered(500, `{"error":`+quoted(body(t, w))+`,"details":{"effects":"none","error":`+quoted(speech(t, w))+`}}`)
+			return *answered(500, `{"error":`+quoted(bodyOfAServer(t, w))+`,"details":{"effects":"none","error":`+quoted(speech(t, w))+`}}`)
 		}},
 		{"a report that ends too early", func(t *rapid.T, w []string) abi.Result {
 			return exit1("Error: \n   0: " + url + "\n   1: client error (Connect)\n" + strings.ReplaceAll("x "+speech(t, w), "\n", "\n      "))
 		}},
 		{"a message of 0.13", func(t *rapid.T, w []string) abi.Result {
-			return exit1(body(t, w) + "\nHTTP " + rapid.SampledFrom([]string{"400", "409", "500", "503"}).Draw(t, "status") + "\n")
+			return exit1(bodyOfAServer(t, w) + "\nHTTP " + rapid.SampledFrom([]string{"400", "409", "500", "503"}).Draw(t, "status") + "\n")
 		}},
 		{"a message of 0.13 with its outcome", func(t *rapid.T, w []string) abi.Result {
 			return exit1("the store failed: " + speech(t, w) + "\nHTTP 500\ncommand_outcome: {\"execution\":\"unknown\",\"effects\":\"unknown\",\"action\":" + quoted(speech(t, w)) + "}\n")

@@ -53,7 +53,7 @@ var mutants = []mutant{
 	replace(omnigraph, `          "http_statuses": [0],
 `, ``, "a server's own words pass for a failed discovery"),
 	replace(omnigraph, `"starts": ["graph is loading", "graph admission`, `"any": ["graph is loading", "graph admission`, "a marker in the middle of a message counts"),
-	replace(omnigraph, `["server discovery connection failed (", "server discovery timed out"]`, `["server discovery connection failed ("]`, "a discovery that timed out is given up"),
+	replace(omnigraph, `{"in": "message", "starts": ["server discovery connection failed (", "server discovery timed out"]}`, `{"in": "message", "starts": ["server discovery connection failed ("]}`, "a discovery that timed out is given up"),
 	replace(omnigraph, `{"write": true, "effects": "unknown"}`, `{"write": true, "exit_codes": [9]}`, "a write whose effects are unknown runs again"),
 	replace(omnigraph, `[{"exit_codes": [101]}, {"signals": ["any"]}]`, `[{"exit_codes": [101]}]`, "a write that was killed is called a failure"),
 	replace(omnigraph, `{"exit_codes": [75]},
@@ -62,8 +62,15 @@ var mutants = []mutant{
 	replace(omnigraph, `"is": ["connection closed before message completed", "connection error", "error writing a body to connection"]`, `"is": ["connection closed before message completed", "error writing a body to connection"]`, "a reset connection"),
 	replace(omnigraph, `"http_statuses": [502, 503, 504]`, `"http_statuses": [502, 503]`, "a gateway's timeout"),
 	replace(omnigraph, `"expected value at line", "EOF while parsing"`, `"expected value at line"`, "an empty answer"),
+	replace(omnigraph, `"server discovery timed out"]}]
+        }
+      ],
+      "then": [{"stop"`, `"no words"]}]
+        }
+      ],
+      "then": [{"stop"`, "a server that says what 0.13 says without one is believed"),
 	replace(omnigraph, `          "cause_count": 1,
-`, ``, "an error in a local file passes for an answer"),
+          "text": [{"in": "cause", "at": 0, "starts": ["expected`, `          "text": [{"in": "cause", "at": 0, "starts": ["expected`, "an error in a local file passes for an answer"),
 	replace(omnigraph, `"starts": ["precondition failed on branch '", "precondition_failure"]`, `"starts": ["precondition failed on branch '"]`, "a stated precondition is retried as a conflict"),
 	replace(omnigraph, `"all": ["run `+"`omnigraph repair`"+`"]`, `"any": ["omnigraph repair"]`, "any mention of repair repairs"),
 
@@ -92,7 +99,7 @@ var mutants = []mutant{
 	move(omnigraph, "admission_cap", "recovery_required", "a pending recovery that comes with a 429 is retried"),
 	move(omnigraph, "crashed", "timed_out", "a time limit is called a crash"),
 	move(omnigraph, "interrupted 2", "graph_blocked", "a blocked graph is waited for"),
-	move(omnigraph, "failed", "interrupted", "a proxy's word that nothing happened is believed"),
+	move(omnigraph, "failed 2", "interrupted", "a proxy's word that nothing happened is believed"),
 	move(omnigraph, "crashed", "cancelled", "the user's interrupt is called a crash"),
 	move(witanCore, "conflict", "needs_repair", "not witan-core's order"),
 	move(witanCore, "unavailable", "contract_violation", "not witan-core's order"),
