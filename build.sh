@@ -41,6 +41,7 @@ check() {
     printf 'build.sh: not gofmt-ed:\n%s\n' "$unformatted" >&2
     return 1
   fi
+  go mod tidy -diff
   go vet ./...
   GOOS=wasip1 GOARCH=wasm go vet -unsafeptr=false ./plugin/guest
   go tool staticcheck ./...
@@ -81,5 +82,6 @@ case "${1:-tool}" in
   check) check ;;
   bench) go test -run '^$' -bench . ./host ./host/internal/engine ./cmd/outlast ;;
   test) tests ;;
+  -h | --help | help) sed -n "2,/^set/s/^# \{0,1\}//p" "$0" ;;
   *) echo "build.sh: unknown target '$1'; see its first lines" >&2; exit 2 ;;
 esac

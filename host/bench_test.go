@@ -45,12 +45,12 @@ func benchmarkSession(b *testing.B, p *host.Plugin) {
 			b.Fatal(err)
 		}
 	}
-	s := p.Session(nil, host.Call{Remote: true})
+	s := p.Session(nil, host.Call{Remote: true, Read: true})
 	next(s)
 	n := 0
 	for b.Loop() {
 		if n++; n%15 == 0 {
-			s = p.Session(nil, host.Call{Remote: true})
+			s = p.Session(nil, host.Call{Remote: true, Read: true})
 		}
 		next(s)
 	}
@@ -62,7 +62,7 @@ func BenchmarkFirstDecision(b *testing.B) {
 	decide := func(b *testing.B, opts ...host.Option) {
 		p := must(host.Open(opts...))
 		result := refused()
-		if _, err := p.Session(nil, host.Call{Remote: true}).Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
+		if _, err := p.Session(nil, host.Call{Remote: true, Read: true}).Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
 			b.Fatal(err)
 		}
 		p.Close(context.Background())
@@ -90,7 +90,7 @@ func BenchmarkThousandWaiting(b *testing.B) {
 		for range 1000 {
 			go func() {
 				compiled.Run(ctx, &host.Task{
-					Call:    host.Call{Remote: true},
+					Call:    host.Call{Remote: true, Read: true},
 					Attempt: func(context.Context, int64) (abi.Result, error) { return refused(), nil },
 					Observe: func(e host.Event) {
 						if _, ok := e.(host.Waiting); ok {

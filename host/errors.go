@@ -1,6 +1,10 @@
 package host
 
-import "outlast/abi"
+import (
+	"fmt"
+
+	"outlast/abi"
+)
 
 // PolicyError says that a policy cannot be used. Faults lists all that is wrong
 // with a document.
@@ -10,7 +14,15 @@ type PolicyError struct {
 }
 
 func (e *PolicyError) Error() string {
-	return "outlast: policy " + e.Name + ": " + e.Err.Error()
+	text := "outlast: policy " + e.Name + ": "
+	if e.Err.Field != "" {
+		text += e.Err.Field + ": "
+	}
+	text += e.Err.Message
+	if more := len(e.Err.Faults) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
 }
 
 func (e *PolicyError) Unwrap() error { return e.Err }

@@ -23,7 +23,7 @@ func ExamplePlugin_Run() {
 
 	clock, seed := &virtual.Clock{}, int64(1)
 	outcome, err := plugin.Run(ctx, &host.Task{
-		Call:  host.Call{Label: "query", Remote: true, Seed: &seed},
+		Call:  host.Call{Label: "query", Remote: true, Seed: &seed, Read: true},
 		Clock: clock,
 		Attempt: func(context.Context, int64) (abi.Result, error) {
 			code, stderr := int64(0), ""
@@ -52,7 +52,7 @@ func ExampleSession() {
 	defer plugin.Close(ctx)
 
 	seed, code := int64(1), int64(1)
-	session := plugin.Session(host.Default(), host.Call{Remote: true, Write: true, Seed: &seed})
+	session := plugin.Session(host.Default(), host.Call{Remote: true, Seed: &seed})
 	action, err := session.Next(ctx, abi.Event{
 		Type:   abi.Attempted,
 		NowUS:  2_000_000,

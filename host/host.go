@@ -10,7 +10,7 @@
 //	defer plugin.Close(ctx)
 //	outcome, err := plugin.Run(ctx, &host.Task{
 //		Policy:  host.Default(),
-//		Call:    host.Call{Label: "query", Remote: true},
+//		Call:    host.Call{Label: "query", Remote: true, Read: true},
 //		Attempt: func(ctx context.Context, n int64) (abi.Result, error) { … },
 //	})
 //
@@ -26,11 +26,12 @@ import (
 	"outlast/abi"
 )
 
-// Call says what a call is; the zero value is a local read.
+// Call says what a call is. What is not said is taken for the careful case: a
+// write, so that nothing which may have been applied is done again.
 type Call struct {
 	Label           string        // for messages, such as "query"
 	Remote          bool          // over the network, to a server that may restart
-	Write           bool          // it may change something
+	Read            bool          // it changes nothing, so it may be repeated
 	SurfaceConflict bool          // a compare-and-swap: lose a race rather than repeat the write
 	NoConnectRetry  bool          // do not wait for a server that is away
 	Budget          time.Duration // the call's total budget; 0: none

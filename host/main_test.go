@@ -77,7 +77,7 @@ func reportOf(cause string) abi.Result {
 func outageTask(clock *virtual.Clock, outage, takes time.Duration) (*host.Task, *[]time.Duration) {
 	var starts []time.Duration
 	return &host.Task{
-		Call:  host.Call{Label: "query", Remote: true, Seed: new(int64)},
+		Call:  host.Call{Label: "query", Remote: true, Seed: new(int64), Read: true},
 		Clock: clock,
 		Attempt: func(context.Context, int64) (abi.Result, error) {
 			starts = append(starts, clock.Now())

@@ -18,8 +18,11 @@ type Policy struct {
 	name string // of a built-in that is unchanged; "" for a document
 }
 
-// Default is the built-in policy omnigraph.
-var Default = sync.OnceValue(func() *Policy {
+// Default is the built-in policy omnigraph. It knows what omnigraph prints, and
+// nothing of other programs: a task of another kind needs a policy of its own.
+func Default() *Policy { return defaultPolicy() }
+
+var defaultPolicy = sync.OnceValue(func() *Policy {
 	p, err := BuiltIn(policy.Names()[0])
 	if err != nil {
 		panic(err)

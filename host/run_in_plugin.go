@@ -136,5 +136,6 @@ func (c *callbacks) read(text []byte) (abi.Action, bool) {
 		return a, false
 	}
 	c.state, c.next, c.moved = a.State, nil, true
+	c.plugin.reportLoad(c.task)
 	return a, true
 }

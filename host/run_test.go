@@ -124,7 +124,7 @@ func TestCancelInAWait(t *testing.T) {
 		attempts := 0
 		var waits []host.Waiting
 		outcome, err := d.run(compiled, ctx, &host.Task{
-			Call: host.Call{Remote: true, Write: true},
+			Call: host.Call{Remote: true},
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				attempts++
 				return refused(), nil
@@ -152,7 +152,7 @@ func TestCancelInAnAttempt(t *testing.T) {
 	throughBoth(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		outcome, err := d.run(compiled, ctx, &host.Task{
-			Call: host.Call{Remote: true, Write: true},
+			Call: host.Call{Remote: true},
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				cancel()
 				return abi.Result{Signal: "SIGTERM"}, nil
@@ -188,7 +188,7 @@ func TestAttemptThatCannotBeMade(t *testing.T) {
 	throughBoth(t, func(t *testing.T, d door) {
 		clock := &virtual.Clock{}
 		_, err := d.run(compiled, context.Background(), &host.Task{
-			Call: host.Call{Remote: true}, Clock: clock,
+			Call: host.Call{Remote: true, Read: true}, Clock: clock,
 			Attempt: func(_ context.Context, n int64) (abi.Result, error) {
 				if n == 3 {
 					return abi.Result{}, missing
@@ -232,7 +232,7 @@ func TestRepair(t *testing.T) {
 			throughBoth(t, func(t *testing.T, d door) {
 				outcome, err := d.run(compiled, context.Background(), &host.Task{
 					Policy: must(host.BuiltIn(test.policy)), Clock: &virtual.Clock{},
-					Call: host.Call{Write: true},
+					Call: host.Call{},
 					Attempt: func(_ context.Context, n int64) (abi.Result, error) {
 						if n == 1 {
 							return drift, nil

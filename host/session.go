@@ -34,7 +34,7 @@ func (p *Plugin) session(t *Task) *Session {
 // wire is the call as the contract has it.
 func (c *Call) wire() abi.Call {
 	w := abi.Call{
-		Label: c.Label, Remote: c.Remote, Write: c.Write, SurfaceConflict: c.SurfaceConflict,
+		Label: c.Label, Remote: c.Remote, Write: !c.Read, SurfaceConflict: c.SurfaceConflict,
 		ConnectRetry: !c.NoConnectRetry, BudgetUS: micros(c.Budget), Seed: c.Seed,
 	}
 	if c.Started != 0 {

@@ -23,7 +23,7 @@ type demoVerb struct {
 // meets refused connections, while the server comes back after the outage.
 func (v *demoVerb) Run(ctx context.Context) error {
 	if v.Outage <= 0 || v.Outage > 2*time.Minute {
-		return usageError("--outage: expected a duration from 0 to 2m, not %v", v.Outage)
+		return usageError("--outage: expected a duration of at most 2m, not %v", v.Outage)
 	}
 	self, err := os.Executable()
 	if err != nil {

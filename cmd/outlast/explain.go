@@ -57,7 +57,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 		return err
 	}
 	defer plug.Close(ctx)
-	call := v.call(host.Call{Label: "explain", Remote: true, Write: true, Seed: &v.Seed})
+	call := v.call(host.Call{Label: "explain", Remote: true, Seed: &v.Seed})
 	action, err := plug.Explain(ctx, p, call, result)
 	if err != nil {
 		return unusable(err)
@@ -92,7 +92,7 @@ func (e *explanation) print(call host.Call) {
 		fmt.Println("success: nothing to decide")
 		return
 	}
-	fmt.Printf("kind     %s, for a %s %s\n", e.Kind, choose(call.Remote, "remote", "local"), choose(call.Write, "write", "read"))
+	fmt.Printf("kind     %s, for a %s %s\n", e.Kind, choose(call.Remote, "remote", "local"), choose(call.Read, "read", "write"))
 	for _, m := range e.Matched {
 		fmt.Printf("because  %s: %q\n", m.In, m.Text)
 	}
@@ -107,17 +107,10 @@ func (e *explanation) print(call host.Call) {
 	default:
 		fmt.Printf("action   stop: %s\n", e.Outcome)
 	}
-	if e.Effects != "" && call.Write {
+	if e.Effects != "" && !call.Read {
 		fmt.Printf("effects  %s\n", e.Effects)
 	}
 	if e.Remedy != "" {
 		fmt.Printf("remedy   %s\n", e.Remedy)
 	}
-}
-
-func choose(cond bool, yes, no string) string {
-	if cond {
-		return yes
-	}
-	return no
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"outlast/host"
@@ -28,9 +30,9 @@ func (f *pluginFlags) open() (*host.Plugin, error) {
 
 // callFlags say what a call is.
 type callFlags struct {
-	Remote          bool `xor:"where" help:"The command talks to a server over the network."`
+	Remote          bool `xor:"where" help:"The command talks to a server over the network (the default, but where omnigraph's command line says otherwise)."`
 	Local           bool `xor:"where" help:"The command opens its store itself."`
-	Write           bool `xor:"what" help:"The command may change something."`
+	Write           bool `xor:"what" help:"The command may change something (the default, likewise)."`
 	Read            bool `xor:"what" help:"The command changes nothing, so it may be repeated."`
 	SurfaceConflict bool `help:"A lost race ends the call; the write is not repeated."`
 	NoConnectRetry  bool `help:"Do not wait for a server that is away."`
@@ -39,7 +41,7 @@ type callFlags struct {
 // call is the call as the flags say, or as guessed where they do not.
 func (f *callFlags) call(guess host.Call) host.Call {
 	guess.Remote = (guess.Remote || f.Remote) && !f.Local
-	guess.Write = (guess.Write || f.Write) && !f.Read
+	guess.Read = (guess.Read || f.Read) && !f.Write
 	guess.SurfaceConflict = f.SurfaceConflict
 	guess.NoConnectRetry = f.NoConnectRetry
 	return guess
@@ -50,9 +52,9 @@ func loadPolicy(nameOrFile string) (*host.Policy, error) {
 	if slices.Contains(policy.Names(), nameOrFile) {
 		return host.BuiltIn(nameOrFile)
 	}
-	if _, err := os.Stat(nameOrFile); err != nil && os.IsNotExist(err) {
-		p, err := host.BuiltIn(nameOrFile) // an error that lists the names
-		return p, unusable(err)
+	if _, err := os.Stat(nameOrFile); os.IsNotExist(err) {
+		return nil, unusable(fmt.Errorf("policy %s: there is no such file, and no built-in policy of that name (%s)",
+			nameOrFile, strings.Join(policy.Names(), ", ")))
 	}
 	p, err := host.ReadPolicy(nameOrFile)
 	if err != nil {
@@ -66,7 +68,7 @@ func withMaxWait(p *host.Policy, d *time.Duration) (*host.Policy, error) {
 	if d == nil {
 		return p, nil
 	}
-	if *d <= 0 {
+	if *d < time.Microsecond {
 		return nil, usageError("--max-wait: expected a positive duration such as 150s, not %v", *d)
 	}
 	changed, err := p.WithMaxWait(*d)

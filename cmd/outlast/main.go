@@ -42,17 +42,16 @@ func realMain(args []string) int {
 		kong.Name("outlast"),
 		kong.Description("Runs a command through the restart of the server that it talks to.\n\n"+
 			"    outlast run -- omnigraph query find_people --server http://graph:8080\n\n"+
-			"Exit codes: the command's own; 2 usage; 3 a policy or plugin that cannot be used; "+
-			"126 and 127 as a shell gives."),
+			"Exit codes: the command's own, or 128 and the signal that ended it; 126 and 127 as a shell gives; "+
+			"2 usage; 3 a policy or plugin that cannot be used. verify: 1 if an outage is not outlasted."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.UsageOnError(),
 	)
 	if err != nil {
 		panic(err)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "outlast: %v\n", err)
+		say("%v (see outlast --help)", err)
 		return exitUsage
 	}
 	parsed.BindTo(context.Background(), (*context.Context)(nil))

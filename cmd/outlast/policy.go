@@ -56,7 +56,7 @@ func (v *policyCheckVerb) Run() error {
 		for _, f := range fault.Err.Faults {
 			fmt.Fprintln(os.Stderr, f.Error())
 		}
-		return &exitError{exitUnusable, fmt.Errorf("%s has %d faults", v.Policy, len(fault.Err.Faults))}
+		return &exitError{exitUnusable, fmt.Errorf("%s has %s", v.Policy, count(len(fault.Err.Faults), "fault"))}
 	}
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type runVerb struct {
 	callFlags
 	Policy      string         `placeholder:"NAME|FILE" help:"The policy; by default the one for the command's name, which omnigraph has."`
 	MaxWait     *time.Duration `placeholder:"DURATION" help:"How long to wait for a server that is away, instead of the policy's max_wait."`
-	CallBudget  time.Duration  `placeholder:"DURATION" help:"How long the whole call may take; no new attempt starts after it."`
+	CallBudget  *time.Duration `placeholder:"DURATION" help:"How long the whole call may take; no new attempt starts after it."`
 	RepairForce bool           `help:"Let a repair publish what it finds suspicious (omnigraph repair --force)."`
 	Seed        *int64         `placeholder:"N" help:"The seed of the jitter, for a repeatable schedule."`
 	Quiet       bool           `short:"q" help:"Say nothing of our own."`
@@ -63,8 +63,8 @@ type wrapped struct {
 
 func (w *wrapped) prepare() (err error) {
 	v := w.verb
-	if v.CallBudget < 0 {
-		return usageError("--call-budget: expected a positive duration, not %v", v.CallBudget)
+	if v.CallBudget != nil && *v.CallBudget < time.Microsecond {
+		return usageError("--call-budget: expected a positive duration such as 30s, not %v", *v.CallBudget)
 	}
 	if v.Seed != nil && (*v.Seed < 0 || *v.Seed >= 1<<53) {
 		return usageError("--seed: expected a number from 0 to 2^53-1, not %d", *v.Seed)
@@ -105,15 +105,18 @@ func (w *wrapped) choosePolicy() error {
 // describeCall reads omnigraph's command line. Of another command nothing is
 // known, so it is a write unless the caller says otherwise.
 func (w *wrapped) describeCall() {
-	guess := host.Call{Label: w.argv[0], Remote: true, Write: true}
+	guess := host.Call{Label: w.argv[0], Remote: true}
 	if omnigraph.Is(w.argv[0]) {
 		inv := omnigraph.Parse(w.argv)
-		guess = host.Call{Label: inv.Verb, Remote: inv.Remote, Write: inv.Write}
+		guess = host.Call{Label: inv.Verb, Remote: inv.Remote, Read: !inv.Write}
 		w.graph = &inv
 		w.env = omnigraph.Env(w.env, inv, "")
 	}
 	w.call = w.verb.call(guess)
-	w.call.Budget, w.call.Seed = w.verb.CallBudget, w.verb.Seed
+	w.call.Seed = w.verb.Seed
+	if w.verb.CallBudget != nil {
+		w.call.Budget = *w.verb.CallBudget
+	}
 	w.call.Started = host.SystemClock().Now()
 }
 
@@ -165,7 +168,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 // the call lasts. The wait for it counts against the call's budget.
 func (w *wrapped) lock(ctx context.Context) (release func() error, err error) {
 	path := ""
-	if w.graph != nil && w.call.Write && !w.call.Remote {
+	if w.graph != nil && !w.call.Read && !w.call.Remote {
 		path = omnigraph.LockPath(*w.graph)
 	}
 	if path == "" {
@@ -267,7 +270,7 @@ func (w *wrapped) end(ctx context.Context, outcome *abi.Outcome, err error) erro
 	shown := w.last.Commit()
 	if err != nil {
 		say("%v", err)
-	} else if outcome.Type != abi.OutcomeOK && (outcome.Attempts > 1 || outcome.Type != abi.OutcomeFailed) {
+	} else if tellsMore(outcome) {
 		w.say("%s", outcome.Message)
 	}
 	if err == nil && outcome.Remedy != "" {
@@ -281,6 +284,12 @@ func (w *wrapped) end(ctx context.Context, outcome *abi.Outcome, err error) erro
 		return nil
 	}
 	return &exitError{code: code}
+}
+
+// tellsMore says whether an outcome is more than the command's own failure.
+func tellsMore(o *abi.Outcome) bool {
+	plain := o.Type == abi.OutcomeFailed && o.Attempts == 1 && o.Reason == ""
+	return o.Type != abi.OutcomeOK && !plain
 }
 
 // exitCode is the command's own, or 128 and the signal where one ended it or us.
@@ -305,9 +314,9 @@ func (w *wrapped) observe(e host.Event) {
 	case host.Waiting:
 		left := ""
 		if e.Remaining != nil {
-			left = fmt.Sprintf(", of %v left", e.Remaining.Round(time.Second))
+			left = fmt.Sprintf(", and at most %s of waiting left", seconds(*e.Remaining))
 		}
-		w.say("%s; attempt %d in %v%s", e.Kind, e.Attempt, e.Delay.Round(10*time.Millisecond), left)
+		w.say("%s; attempt %d in %s%s", e.Kind, e.Attempt, seconds(e.Delay), left)
 	case host.Repairing:
 		w.say("%s; repairing the store", e.Kind)
 	case host.InstanceReplaced:

@@ -35,6 +35,9 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if sample.OK() {
+		return usageError("verify: the sample is a success: give a failure that the policy waits through")
+	}
 	plug, err := v.open()
 	if err != nil {
 		return err
@@ -42,28 +45,32 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	defer plug.Close(ctx)
 	failed := 0
 	for _, o := range outages {
-		outcome, err := outlive(ctx, plug, p, o.Duration, sample)
-		if err != nil {
-			return unusable(err)
+		lasts := true
+		for _, read := range []bool{true, false} {
+			outcome, err := outlive(ctx, plug, p, o.Duration, read, sample)
+			if err != nil {
+				return unusable(err)
+			}
+			lasts = report(o, read, outcome) && lasts
 		}
-		if !report(o, outcome) {
+		if !lasts {
 			failed++
 		}
 	}
 	if failed > 0 {
-		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s does not outlast %d of %d measured outages", p.Name(), failed, len(outages))}
+		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s does not outlast %s of %d", p.Name(), count(failed, "measured outage"), len(outages))}
 	}
 	return nil
 }
 
 // outlive is one call that begins as the server goes away. Each attempt fails
 // at once, and seed by seed the jitter differs; the worst outcome is given.
-func outlive(ctx context.Context, plug *host.Plugin, p *host.Policy, outage time.Duration, sample abi.Result) (worst *abi.Outcome, err error) {
+func outlive(ctx context.Context, plug *host.Plugin, p *host.Policy, outage time.Duration, read bool, sample abi.Result) (worst *abi.Outcome, err error) {
 	for seed := range int64(verifySeeds) {
 		clock := &virtual.Clock{}
 		outcome, err := plug.Run(ctx, &host.Task{
 			Policy: p,
-			Call:   host.Call{Label: "verify", Remote: true, Seed: &seed},
+			Call:   host.Call{Label: "verify", Remote: true, Read: read, Seed: &seed},
 			Clock:  clock,
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				if clock.Now() < outage {
@@ -76,7 +83,7 @@ func outlive(ctx context.Context, plug *host.Plugin, p *host.Policy, outage time
 			return nil, err
 		}
 		if outcome.Type == abi.OutcomeFailed || outcome.Type == abi.OutcomeIndeterminate {
-			return nil, fmt.Errorf("policy %s does not retry the sample failure (%s): give one that it knows with --stderr-file", p.Name(), outcome.Kind)
+			return nil, fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", p.Name(), outcome.Kind)
 		}
 		if worst == nil || outcome.Type != abi.OutcomeOK || worst.Type == abi.OutcomeOK && outcome.ElapsedUS > worst.ElapsedUS {
 			worst = outcome
@@ -91,12 +98,13 @@ func outlive(ctx context.Context, plug *host.Plugin, p *host.Policy, outage time
 // verifySeeds is how many courses of the jitter are tried (a choice).
 const verifySeeds = 20
 
-func report(o host.Outage, outcome *abi.Outcome) bool {
-	took := time.Duration(outcome.ElapsedUS) * time.Microsecond
-	if outcome.Type != abi.OutcomeOK {
-		fmt.Printf("NOT outlasted  %v  %s: %s\n", o.Duration, o.Name, outcome.Message)
-		return false
+func report(o host.Outage, read bool, outcome *abi.Outcome) bool {
+	verdict, detail := "NOT outlasted", outcome.Message
+	if outcome.Type == abi.OutcomeOK {
+		took := time.Duration(outcome.ElapsedUS) * time.Microsecond
+		verdict = "outlasted"
+		detail = fmt.Sprintf("back after %s in the worst of %d courses of the jitter", seconds(took), verifySeeds)
 	}
-	fmt.Printf("outlasted      %v  %s: back after at most %v, in %d attempts\n", o.Duration, o.Name, took.Round(time.Millisecond), outcome.Attempts)
-	return true
+	fmt.Printf("%-13s  %5s  %s, %s: %s\n", verdict, seconds(o.Duration), o.Name, choose(read, "a read", "a write"), detail)
+	return outcome.Type == abi.OutcomeOK
 }

@@ -84,7 +84,7 @@ func (d *decision) limit(o *abi.Outcome) string {
 		}
 		return text
 	case abi.ReasonWindow:
-		return name + "for " + seconds(o.BudgetSpentUS) + ", its whole max_wait of " + formatDuration(budget.MaxWait)
+		return name + "for " + seconds(o.BudgetSpentUS) + "; its max_wait is " + formatDuration(budget.MaxWait)
 	case abi.ReasonAttempts:
 		return name + count(o.BudgetAttempts, "time") + ", all that it may be tried"
 	case abi.ReasonWindows:

@@ -16,7 +16,7 @@ func TestOutcomeOfAnOutageThatDoesNotEnd(t *testing.T) {
 	want := &abi.Outcome{
 		Type: abi.OutcomeExhausted, Kind: "unavailable", Effects: abi.EffectsNone, Reason: abi.ReasonWindow, Budget: "unavailable",
 		BudgetAttempts: 5, BudgetSpentUS: 5_100_000, Attempts: 5, ElapsedUS: 5_200_000,
-		Message:   "gave up after 5 attempts over 5.2 s: unavailable for 5.1 s, its whole max_wait of 5s",
+		Message:   "gave up after 5 attempts over 5.2 s: unavailable for 5.1 s; its max_wait is 5s",
 		LastError: url + ": client error (Connect): tcp connect error: Connection refused (os error 111)",
 		History: []abi.HistoryEntry{
 			{Attempt: 1, AtUS: 100_000, Kind: "unavailable"}, {Attempt: 2, AtUS: 700_000, Kind: "unavailable"},
@@ -63,8 +63,8 @@ func TestMessages(t *testing.T) {
 		want   string
 	}{
 		{"ok", steady(t, "5s"), write0(1), downUntil(600*ms, 0), "succeeded after 3 attempts over 1.5 s"},
-		{"a window", steady(t, "5s"), write0(1), always(step{0, refused}), "gave up after 5 attempts over 5 s: unavailable for 5 s, its whole max_wait of 5s"},
-		{"a window of another name", retryOn("unseen", ""), read0(1), always(step{0, strange}), "gave up after 6 attempts over 5 s: odd (budget b) for 5 s, its whole max_wait of 5s"},
+		{"a window", steady(t, "5s"), write0(1), always(step{0, refused}), "gave up after 5 attempts over 5 s: unavailable for 5 s; its max_wait is 5s"},
+		{"a window of another name", retryOn("unseen", ""), read0(1), always(step{0, strange}), "gave up after 6 attempts over 5 s: odd (budget b) for 5 s; its max_wait is 5s"},
 		{"the call", steady(t, "150s"), with(read0(1), 700*ms), always(step{0, refused}), "gave up after 3 attempts over 0.7 s: unavailable when the call's own budget of 0.7 s ended"},
 		{"attempts", steady(t, "150s"), write0(1), always(step{0, capped}), "gave up after 6 attempts over 7.8 s: admission_cap 6 times, all that it may be tried"},
 		{"windows", retryOn("answered", ""), read0(1), always(step{0, strange}), "gave up after 3 attempts over 2 s: odd (budget b) again, after 2 outages in one call"},
