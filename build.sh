@@ -5,7 +5,7 @@
 #   plugin  plugin/outlast.wasm and its digest, from plugin/guest
 #   check   formatting, vet, staticcheck, and that the committed plugin is the
 #           one that this source builds
-#   test    check, and every test
+#   test    check, and every test, of the Python package too
 #   bench   benchmarks, whose figures compare within one run
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -73,6 +73,7 @@ tests() {
   go test -run '^TestConformance$' ./host
   go test $(go list ./... | grep -v '^outlast/host')
   go run ./tests/mutation
+  ./python/check.sh
 }
 
 case "${1:-tool}" in

@@ -22,12 +22,16 @@ type driver struct {
 // attempt makes attempt n and gives its event.
 func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 	clock := d.task.clock()
+	if n > 1 && ctx.Err() != nil { // cancelled since the attempt before
+		return abi.Event{Type: abi.Cancelled, NowUS: micros(clock.Now())}, nil
+	}
 	started := micros(clock.Now())
 	result, err := d.task.Attempt(ctx, n)
 	if err != nil {
 		return abi.Event{}, err
 	}
 	now := clock.Now()
+	d.clean(&result)
 	if result.StartedUS == nil {
 		result.StartedUS = &started
 	}
@@ -39,14 +43,14 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 	if !result.OK() {
 		d.lastError = policy.ErrorText(&result)
 	}
-	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: d.redactResult(result)})
+	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: result})
 	return d.event(ctx, abi.Attempted, now, &result), nil
 }
 
 // event is what the policy is told. A result that comes with a cancelled
-// context may be that of an attempt which was cut off.
+// context may be that of an attempt or a repair which was cut off.
 func (d *driver) event(ctx context.Context, t abi.EventType, now time.Duration, r *abi.Result) abi.Event {
-	if ctx.Err() != nil && t == abi.Attempted {
+	if ctx.Err() != nil {
 		t = abi.Cancelled
 	}
 	d.seen = now
@@ -56,6 +60,7 @@ func (d *driver) event(ctx context.Context, t abi.EventType, now time.Duration, 
 func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
 	d.task.observe(Repairing{Kind: a.Kind, Force: a.RepairForce, At: d.task.clock().Now()})
 	result := d.task.repair(ctx, a.RepairForce)
+	d.clean(&result)
 	if !result.OK() {
 		d.repairError = policy.ErrorText(&result)
 	}
@@ -95,7 +100,6 @@ func (d *driver) stop(o *abi.Outcome) *abi.Outcome {
 	case o.LastError == "" && o.Type != abi.OutcomeOK:
 		o.LastError = d.lastError
 	}
-	o.LastError = d.redact(o.LastError)
 	d.task.observe(Stopped{Outcome: *o, At: d.task.clock().Now()})
 	return o
 }
@@ -127,9 +131,13 @@ func (d *driver) redact(s string) string {
 	return s
 }
 
-func (d *driver) redactResult(r abi.Result) abi.Result {
+// clean makes a result fit to go on: without secrets, before anything is cut
+// that could leave half of one, and with texts no longer than the contract has.
+func (d *driver) clean(r *abi.Result) {
 	for _, t := range []*abi.Text{&r.Stdout, &r.Stderr, &r.Message} {
 		t.Head, t.Tail = d.redact(t.Head), d.redact(t.Tail)
+		if !t.Cut {
+			*t = abi.Clip(t.Head)
+		}
 	}
-	return r
 }

@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"runtime"
 
@@ -37,8 +39,24 @@ type options struct {
 func WithFile(path string) Option {
 	return func(o *options) {
 		o.source = path
-		o.wasm, o.err = os.ReadFile(path)
+		o.wasm, o.err = readPlugin(path)
 	}
+}
+
+// maxPlugin bounds a plugin file (a choice, over twenty times the embedded one).
+const maxPlugin = 64 << 20
+
+func readPlugin(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	wasm, err := io.ReadAll(io.LimitReader(file, maxPlugin+1))
+	if err == nil && len(wasm) > maxPlugin {
+		err = fmt.Errorf("is longer than the %d bytes that a plugin may have", maxPlugin)
+	}
+	return wasm, err
 }
 
 // WithCacheDir keeps compiled code in another directory than the user's cache

@@ -14,6 +14,9 @@ import (
 // The error is a *PluginError, or the error with which Attempt or the Clock
 // ended the call; the outcome is nil then.
 func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
 	d := &driver{task: t}
 	event, err := d.attempt(ctx, 1)
 	if err != nil {

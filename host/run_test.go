@@ -202,8 +202,9 @@ func TestAttemptThatCannotBeMade(t *testing.T) {
 	})
 }
 
+var drifted = reportOf("dataset for node type 'Person' is at Lance HEAD version 3, ahead of published dataset version 2; run `omnigraph repair` before writing")
+
 func TestRepair(t *testing.T) {
-	drift := reportOf("dataset is ahead; run `omnigraph repair` before writing")
 	tests := []struct {
 		name     string
 		policy   string
@@ -235,7 +236,7 @@ func TestRepair(t *testing.T) {
 					Call: host.Call{},
 					Attempt: func(_ context.Context, n int64) (abi.Result, error) {
 						if n == 1 {
-							return drift, nil
+							return drifted, nil
 						}
 						return succeeded(), nil
 					},

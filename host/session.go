@@ -19,6 +19,8 @@ type Session struct {
 	policy *Policy
 	call   abi.Call
 	state  string
+	over   bool  // an action to stop was given
+	bad    error // what is wrong with the call
 	task   *Task // for its observer; never nil
 }
 
@@ -28,7 +30,7 @@ func (p *Plugin) Session(policy *Policy, call Call) *Session {
 }
 
 func (p *Plugin) session(t *Task) *Session {
-	return &Session{plugin: p, policy: t.policy(), call: t.Call.wire(), task: t}
+	return &Session{plugin: p, policy: t.policy(), call: t.Call.wire(), bad: t.Call.check(), task: t}
 }
 
 // wire is the call as the contract has it.
@@ -61,12 +63,19 @@ func randomSeed() int64 {
 // The error is a *PluginError; the caller must stop, since what it has spent of
 // its budgets is lost.
 func (s *Session) Next(ctx context.Context, e abi.Event) (abi.Action, error) {
+	switch {
+	case s.bad != nil:
+		return abi.Action{}, s.bad
+	case s.over:
+		return abi.Action{}, errors.New("outlast: the session is over: the policy has stopped the call")
+	}
 	request := abi.DecideRequest{Policy: s.policy.ref(), Call: s.call, State: s.state, Event: e}
 	action, err := s.decide(ctx, &request)
 	s.plugin.reportLoad(s.task)
 	if err != nil {
 		return action, &PluginError{Doing: "deciding", Err: err, LastResult: e.Result}
 	}
+	s.over = action.Type != abi.Retry
 	return action, nil
 }
 

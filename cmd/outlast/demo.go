@@ -119,6 +119,9 @@ func (l *lines) Write(p []byte) (int, error) {
 func (d *demo) startServer(ctx context.Context, listen string) (addr string, err error) {
 	cmd := exec.CommandContext(ctx, d.self, "demo-server", listen)
 	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil { // closed when we end, however that is
+		return "", err
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", err

@@ -55,8 +55,13 @@ func realMain(args []string) int {
 		return exitUsage
 	}
 	parsed.BindTo(context.Background(), (*context.Context)(nil))
+	parsed.Bind(rawArgs(args))
 	return exitCode(parsed.Run())
 }
+
+// rawArgs are the arguments as they came: kong takes them through JSON, which
+// changes bytes that are no UTF-8.
+type rawArgs []string
 
 // exitError is an error with the exit code that goes with it.
 type exitError struct {

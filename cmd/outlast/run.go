@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -31,8 +32,8 @@ type runVerb struct {
 
 // Run wraps the command. All that can be wrong with our own part is found
 // before the command is started.
-func (v *runVerb) Run(ctx context.Context) error {
-	argv := v.Command
+func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {
+	argv := raw[len(raw)-len(v.Command):] // the same, byte for byte
 	if len(argv) > 0 && argv[0] == "--" {
 		argv = argv[1:]
 	}
@@ -58,6 +59,7 @@ type wrapped struct {
 	graph  *omnigraph.Invocation // nil: another command
 	stdin  *subprocess.Stdin
 	events *eventLog
+	locked bool              // the store's lock is held
 	last   *subprocess.Ended // the last attempt, whose output is still held
 }
 
@@ -105,10 +107,10 @@ func (w *wrapped) choosePolicy() error {
 // describeCall reads omnigraph's command line. Of another command nothing is
 // known, so it is a write unless the caller says otherwise.
 func (w *wrapped) describeCall() {
-	guess := host.Call{Label: w.argv[0], Remote: true}
+	guess := host.Call{Label: label(w.argv[0]), Remote: true}
 	if omnigraph.Is(w.argv[0]) {
 		inv := omnigraph.Parse(w.argv)
-		guess = host.Call{Label: inv.Verb, Remote: inv.Remote, Read: !inv.Write}
+		guess = host.Call{Label: label(inv.Verb), Remote: inv.Remote, Read: !inv.Write}
 		w.graph = &inv
 		w.env = omnigraph.Env(w.env, inv, "")
 	}
@@ -118,6 +120,12 @@ func (w *wrapped) describeCall() {
 		w.call.Budget = *w.verb.CallBudget
 	}
 	w.call.Started = host.SystemClock().Now()
+}
+
+// label is a command's name for messages, at most 64 bytes of it (a choice).
+func label(command string) string {
+	name := filepath.Base(command)
+	return strings.ToValidUTF8(name[:min(len(name), 64)], "")
 }
 
 func (w *wrapped) close() {
@@ -150,7 +158,14 @@ func (w *wrapped) run(ctx context.Context) error {
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // as nohup has it, and a shell for a job in the background
+			signal.Notify(signals, s)
+		}
+	}
+	// A reader that goes away must not end us while the command runs on: writing
+	// gives an error instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		select {
 		case s := <-signals:
@@ -167,11 +182,8 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 // lock takes the lock that every writer of a local store takes, for as long as
 // the call lasts. The wait for it counts against the call's budget.
 func (w *wrapped) lock(ctx context.Context) (release func() error, err error) {
-	path := ""
-	if w.graph != nil && !w.call.Read && !w.call.Remote {
-		path = omnigraph.LockPath(*w.graph)
-	}
-	if path == "" {
+	path := w.lockPath()
+	if path == "" || w.call.Read || w.call.Remote {
 		return func() error { return nil }, nil
 	}
 	if w.call.Budget > 0 {
@@ -182,6 +194,7 @@ func (w *wrapped) lock(ctx context.Context) (release func() error, err error) {
 	release, err = omnigraph.Lock(ctx, path)
 	switch {
 	case err == nil:
+		w.locked = true
 		return release, nil
 	case signalOf(ctx) != 0:
 		return nil, &exitError{128 + int(signalOf(ctx)), fmt.Errorf("interrupted while waiting for %s; the command was not run", path)}
@@ -189,6 +202,17 @@ func (w *wrapped) lock(ctx context.Context) (release func() error, err error) {
 		return nil, unusable(fmt.Errorf("the call's budget of %v ended while waiting for %s; the command was not run", w.call.Budget, path))
 	}
 	return nil, unusable(err)
+}
+
+// lockPath is the lock of the store that the command opens itself, whatever the
+// command does there; "" if there is none.
+func (w *wrapped) lockPath() string {
+	if w.graph == nil {
+		return ""
+	}
+	writing := *w.graph
+	writing.Write = true
+	return omnigraph.LockPath(writing)
 }
 
 var errLockBudget = errors.New("the call's budget ended")
@@ -204,10 +228,6 @@ func signalOf(ctx context.Context) syscall.Signal {
 // attempt runs the command once. Its output is held until it is known whether
 // it is the one that the user shall see.
 func (w *wrapped) attempt(ctx context.Context, _ int64) (abi.Result, error) {
-	if w.last != nil {
-		w.last.Discard()
-		w.last = nil
-	}
 	command := subprocess.Command{
 		Argv: w.argv, Env: w.env, Stdin: w.stdin, Stdout: os.Stdout, Stderr: os.Stderr, Clock: nowMicros,
 	}
@@ -215,13 +235,17 @@ func (w *wrapped) attempt(ctx context.Context, _ int64) (abi.Result, error) {
 	if err != nil {
 		return abi.Result{}, err
 	}
+	// Only now: an attempt that cannot be started takes nothing away.
+	if w.last != nil {
+		w.last.Discard()
+	}
 	w.last = ended
 	return ended.Result, nil
 }
 
 func nowMicros() int64 { return host.SystemClock().Now().Microseconds() }
 
-// repair repairs the store that the command works on, under the lock we hold.
+// repair repairs the store that the command works on, under its lock.
 func (w *wrapped) repair(ctx context.Context, force bool) (abi.Result, error) {
 	if w.graph == nil {
 		return abi.Result{}, errors.New("only omnigraph's stores can be repaired")
@@ -229,6 +253,13 @@ func (w *wrapped) repair(ctx context.Context, force bool) (abi.Result, error) {
 	argv := omnigraph.RepairArgv(*w.graph, force || w.verb.RepairForce)
 	if argv == nil {
 		return abi.Result{}, errors.New("only a local store can be repaired from here")
+	}
+	if path := w.lockPath(); path != "" && !w.locked {
+		release, err := omnigraph.Lock(ctx, path)
+		if err != nil {
+			return abi.Result{}, err
+		}
+		defer release()
 	}
 	command := subprocess.Command{Argv: argv, Env: w.env, Stdout: os.Stderr, Stderr: os.Stderr, Clock: nowMicros}
 	ended, err := command.Attempt(ctx)
@@ -259,7 +290,7 @@ func (w *wrapped) secrets() []string {
 func (w *wrapped) end(ctx context.Context, outcome *abi.Outcome, err error) error {
 	var start *subprocess.StartError
 	switch {
-	case errors.As(err, &start):
+	case errors.As(err, &start) && w.last == nil:
 		return &exitError{start.ExitCode, start}
 	case w.last == nil:
 		if s := signalOf(ctx); s != 0 {
@@ -277,7 +308,10 @@ func (w *wrapped) end(ctx context.Context, outcome *abi.Outcome, err error) erro
 		w.say("%s", outcome.Remedy)
 	}
 	code := w.exitCode(ctx)
-	if code == 0 && shown != nil {
+	switch {
+	case code == 0 && errors.Is(shown, syscall.EPIPE):
+		return &exitError{code: 128 + int(syscall.SIGPIPE)} // as in any pipeline
+	case code == 0 && shown != nil:
 		return &exitError{1, shown}
 	}
 	if code == 0 {

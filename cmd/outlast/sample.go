@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"outlast/abi"
 )
@@ -43,6 +44,9 @@ func (f *sampleFlags) result() (abi.Result, error) {
 			return r, usageError("%v", err)
 		}
 		*part.text = abi.Clip(string(text))
+	}
+	if r.Signal != "" && (!strings.HasPrefix(r.Signal, "SIG") || r.ExitCode != nil) {
+		return r, usageError("--signal: expected a name such as SIGKILL, and no --exit beside it, not %s", r.Signal)
 	}
 	isHTTP := r.HTTPStatus != nil || f.HTTPFile != ""
 	if isHTTP && (r.IsProcess() || f.StdoutFile != "" || f.StderrFile != "") {

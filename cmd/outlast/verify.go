@@ -82,7 +82,7 @@ func outlive(ctx context.Context, plug *host.Plugin, p *host.Policy, outage time
 		if err != nil {
 			return nil, err
 		}
-		if outcome.Type == abi.OutcomeFailed || outcome.Type == abi.OutcomeIndeterminate {
+		if outcome.Type != abi.OutcomeOK && outcome.Type != abi.OutcomeExhausted {
 			return nil, fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", p.Name(), outcome.Kind)
 		}
 		if worst == nil || outcome.Type != abi.OutcomeOK || worst.Type == abi.OutcomeOK && outcome.ElapsedUS > worst.ElapsedUS {

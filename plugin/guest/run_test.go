@@ -251,7 +251,7 @@ func TestRunThatIsCancelledInAnAttempt(t *testing.T) {
 	}
 }
 
-const drift = "Error: \n   0: dataset is ahead; run `omnigraph repair` before writing\n\nLocation: x\n"
+const drift = "Error: \n   0: dataset for node type 'P' is ahead of published dataset version 2; run `omnigraph repair` before writing\n\nLocation: x\n"
 
 func TestRunRepairs(t *testing.T) {
 	h := &fakeHost{t: t}

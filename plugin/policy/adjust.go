@@ -1,6 +1,9 @@
 package policy
 
-import "outlast/abi"
+import (
+	"outlast/abi"
+	"outlast/abi/strictjson"
+)
 
 // WithMaxWait is the document with another window, in microseconds, for every
 // budget that has one.
@@ -20,5 +23,12 @@ func (d *Document) WithMaxWait(micros int64) (*Document, error) {
 	case micros <= 0:
 		return nil, &abi.Error{Code: abi.CodeInvalidPolicy, Field: "max_wait", Message: "expected a positive duration"}
 	}
-	return Parse(changed.normal())
+	// The normal form may be longer than the text it came from, which has been
+	// bounded already.
+	limits := strictjson.Limits{Bytes: abi.MaxRequestBytes, Depth: abi.MaxDepth}
+	v, err := strictjson.Parse(changed.normal(), limits)
+	if err != nil {
+		return nil, err
+	}
+	return FromValue(v)
 }

@@ -196,17 +196,10 @@ func (d *decision) cancelled() abi.Action {
 		d.attempts++
 		rule, _ := d.doc.recognise(d.call, d.view)
 		d.remember(rule.kind)
-		o.Effects = d.effects(rule.worst())
-	}
-	return d.stop(o)
-}
-
-// worst is unknown unless each of the rule's branches says that nothing was applied.
-func (r *Rule) worst() abi.Effects {
-	for i := range r.Then {
-		if s := r.Then[i].Stop; s != nil && s.Effects == abi.EffectsUnknown {
-			return abi.EffectsUnknown
+		// What would be tried again has not been applied.
+		if b := rule.branch(d.call, d.repaired > 0); b.Stop != nil {
+			o.Effects = d.effects(b.Stop.Effects)
 		}
 	}
-	return abi.EffectsNone
+	return d.stop(o)
 }

@@ -72,7 +72,7 @@ var mutants = []mutant{
 	replace(omnigraph, `          "cause_count": 1,
           "text": [{"in": "cause", "at": 0, "starts": ["expected`, `          "text": [{"in": "cause", "at": 0, "starts": ["expected`, "an error in a local file passes for an answer"),
 	replace(omnigraph, `"starts": ["precondition failed on branch '", "precondition_failure"]`, `"starts": ["precondition failed on branch '"]`, "a stated precondition is retried as a conflict"),
-	replace(omnigraph, `"all": ["run `+"`omnigraph repair`"+`"]`, `"any": ["omnigraph repair"]`, "any mention of repair repairs"),
+	replace(omnigraph, `"starts": ["dataset for node type '", "table '"], "all": ["ahead of ", "run `+"`omnigraph repair`"+`"]`, `"any": ["omnigraph repair"]`, "any mention of repair repairs"),
 
 	// What it then does.
 	replace(omnigraph, `"if": {"write": true, "remote": false},`, `"if": {"remote": false},`, "a read repairs"),
@@ -93,7 +93,7 @@ var mutants = []mutant{
 `, `          "if": {"write": false},
 `, "a write that may be part of a recovery runs again"),
 	move(omnigraph, "unavailable", "contract_violation", "a write whose effects are unknown runs again"),
-	move(omnigraph, "conflict", "needs_repair", "a drifted store is raced for"),
+	move(omnigraph, "admission_cap", "interrupted", "a broken connection that comes with the cap's exit code runs again"),
 	move(omnigraph, "conflict", "precondition_failed", "a write that must not be repeated is"),
 	move(omnigraph, "admission_cap", "crashed", "a crash that quotes the cap is retried"),
 	move(omnigraph, "admission_cap", "recovery_required", "a pending recovery that comes with a 429 is retried"),
@@ -157,14 +157,14 @@ var mutants = []mutant{
 
 	// Repairs.
 	replace("retry.go", "action.Repair, action.RepairForce = true, b.Repair.Force", "action.Repair, action.RepairForce = false, b.Repair.Force", "never repairs"),
-	replace("decide.go", "rule.branch(d.call, d.repaired > 0)", "rule.branch(d.call, false)", "repairs each time"),
+	replace("decide.go", "branch := rule.branch(d.call, d.repaired > 0)", "branch := rule.branch(d.call, false)", "repairs each time"),
 	replace("decide.go", "d.phase == repairing && !d.event.Result.OK()", "d.phase == mending && !d.event.Result.OK()", "goes on after a failed repair"),
 	replace("decide.go", "return d.event.Result != nil && d.phase < repairing", "return d.event.Result != nil", "a repair that was done passes for the write"),
 
 	// Outcomes.
 	replace("decide.go", "if o.Effects == abi.EffectsUnknown {", "if s.Remedy == \"\" {", "an indeterminate write is called a failure"),
 	replace("decide.go", "\tif d.call.Write {\n\t\treturn e\n\t}\n\treturn abi.EffectsNone", "\treturn e", "a read has effects"),
-	replace("decide.go", "o.Effects = d.effects(rule.worst())", "o.Effects = abi.EffectsNone", "a cancelled write is said to have had no effect"),
+	replace("decide.go", "o.Effects = d.effects(b.Stop.Effects)", "o.Effects = abi.EffectsNone", "a cancelled write is said to have had no effect"),
 	replace("decide.go", "case d.event.Result.Streamed:", "case false:", "output is shown twice"),
 
 	// Reading what was printed.
