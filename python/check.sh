@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Checks the Python package on a fresh machine: makes a virtual environment in
+# .venv, installs what is needed from PyPI, and runs ruff, mypy and the tests.
+# Usage: ./check.sh [arguments of pytest]
+set -euo pipefail
+cd "$(dirname "$0")"
+
+python="${PYTHON:-python3}"
+if [ ! -x .venv/bin/python ]; then
+  "$python" -m venv .venv
+fi
+# Installed again only when what is to be installed has changed.
+wanted=$(cat pyproject.toml requirements-dev.txt | cksum)
+if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+  printf '%s' "$wanted" > .venv/installed
+fi
+
+.venv/bin/ruff check .
+.venv/bin/ruff format --check --quiet .
+.venv/bin/mypy
+.venv/bin/python -m pytest -q "$@"

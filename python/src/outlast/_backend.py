@@ -1,0 +1,65 @@
+"""The event loop that an asynchronous call runs in: asyncio, or trio by anyio."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+
+
+async def sleep(seconds: float) -> None:
+    """Wait without holding up the event loop."""
+    if _in_trio():
+        import anyio
+
+        await anyio.sleep(seconds)
+    else:
+        await asyncio.sleep(seconds)
+
+
+async def in_thread(function: Callable[[], None]) -> None:
+    """Run a function on a thread. A task that is cancelled does not wait for it,
+    and neither does the end of the event loop or of the process.
+    """
+    if _in_trio():
+        import anyio.to_thread
+
+        await anyio.to_thread.run_sync(function, abandon_on_cancel=True)
+        return
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: Exception | None) -> None:
+        if future.done():  # the task was cancelled
+            return
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        error = None
+        try:
+            function()
+        except Exception as e:
+            error = e
+        try:
+            loop.call_soon_threadsafe(settle, error)
+        except RuntimeError:  # the loop has been closed meanwhile
+            return
+
+    threading.Thread(target=work, name="outlast-load", daemon=True).start()
+    await future
+
+
+def _in_trio() -> bool:
+    """Whether the current task is trio's. Without trio loaded it cannot be."""
+    if "trio" not in sys.modules:
+        return False
+    import sniffio
+
+    try:
+        return sniffio.current_async_library() == "trio"
+    except sniffio.AsyncLibraryNotFoundError:
+        return False

@@ -1,0 +1,214 @@
+"""The loop of a call that Python drives, without anything that waits.
+
+It is a generator of steps, so that one loop serves functions and coroutines:
+each driver carries out the steps in its own way and sends back how they ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from . import _wire, events
+from ._action import Retry, Stop
+from ._errors import PluginError
+from ._outcome import Outcome
+from ._result import Result
+from ._session import Session
+from ._task import Task, timed
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Make an attempt. Its value is a :class:`Result`."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load the plugin."""
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Wait for so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Repair. Its value is a :class:`Result`."""
+
+    force: bool
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a step ended: with a value or an error."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended: with an outcome or an error, and the exception of the
+    last attempt if it raised one.
+    """
+
+    outcome: Outcome | None = None
+    error: BaseException | None = None
+    raised: Exception | None = None
+
+
+Step = Attempt | Load | Sleep | Repair
+"""What a driver has to do next."""
+
+Steps = Generator[Step, Done, Ended]
+"""A call as a generator of its steps."""
+
+
+def drive(task: Task) -> Steps:
+    """A call as a generator of its steps."""
+    return Driver(task).steps()
+
+
+class Driver:
+    """Carries out what a policy asks for, and tells the hooks of it. Its parts
+    serve a plugin that drives too.
+
+    Attributes:
+        seen: When the last event was, in microseconds. Delays count from there.
+        raised: The exception of the last attempt, if it raised one.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._session: Session | None = None
+        self._began = task.now()
+        self.seen = 0
+        self.raised: Exception | None = None
+
+    def steps(self) -> Steps:
+        """The whole call, with a plugin that only decides."""
+        attempt, done = 1, Done()
+        repair: Retry | None = None
+        while True:
+            if repair is None:
+                done = yield from self.attempt(attempt)
+            else:
+                done = yield from self.repair(repair)
+            if done.error is not None:
+                return self._failed(done.error, attempted=True)
+            result: Result = done.value
+            now = self._task.now()
+            if self._session is None and result.ok:
+                return self._ended(self._task.succeeded(result, now))
+            try:
+                # Deciding waits for nothing, once the plugin is loaded.
+                action = yield from self._decide(result, now)
+            except BaseException as e:
+                return self._failed(e, attempted=False)
+            if isinstance(action, Stop):
+                return self._ended(self._task.stopped(action.outcome))
+            if action.delay > 0:
+                done = yield from self.wait(action)
+                if done.error is not None:
+                    return self._failed(done.error, attempted=False)
+            repair = action if action.repair else None
+            attempt = action.attempt
+
+    def attempt(self, attempt: int) -> Generator[Step, Done, Done]:
+        """Make an attempt. The value is its result, with its times."""
+        task = self._task
+        started = task.now()
+        done = yield Attempt()
+        self.raised = None
+        if done.error is not None:
+            mapped = task.result_of(done.error) if isinstance(done.error, Exception) else None
+            if mapped is None:
+                return done
+            assert isinstance(done.error, Exception)
+            self.raised = done.error
+            done = Done(mapped)
+        ended = task.now()
+        try:
+            result = timed(done.value, started, ended)
+        except TypeError as e:
+            return Done(error=e)
+        task.tell_attempt(attempt, result, ended)
+        return Done(result)
+
+    def repair(self, action: Retry) -> Generator[Step, Done, Done]:
+        """Repair. The value is the result of that."""
+        task = self._task
+        task.tell(events.Repairing, kind=action.kind, force=action.repair_force, at=task.now())
+        if not task.repairs:
+            return Done(Result(message="this call has no way to repair"))
+        done = yield Repair(action.repair_force)
+        if isinstance(done.error, Exception):  # a repair that cannot be made has failed
+            done = Done(Result(message=f"{type(done.error).__name__}: {done.error}"))
+        return done
+
+    def load(self, result: Result) -> Generator[Step, Done, None]:
+        """Load the plugin, if it is not loaded."""
+        if not self._task.policy.plugin.loaded:
+            done = yield Load()
+            if isinstance(done.error, PluginError):
+                done.error.result = result
+            if done.error is not None:
+                raise done.error
+        self._task.tell_loading()
+
+    def _decide(self, result: Result, now: float) -> Generator[Step, Done, Retry | Stop]:
+        self.seen = _wire.micros(now, "now")
+        task = self._task
+        if self._session is None:
+            self._session = task.policy.session(task.call, task.seed)
+            self._session.on_replaced = task.tell_replaced
+        yield from self.load(result)
+        return self._session.next(result, now)
+
+    def wait(self, action: Retry) -> Generator[Step, Done, Done]:
+        """Wait until the delay is over. It counts from the event that led to the
+        action, so the time to load the plugin and to decide is part of it.
+        """
+        task = self._task
+        at = task.now()
+        task.tell(
+            events.Waiting,
+            kind=action.kind,
+            budget=action.budget,
+            attempt=action.attempt,
+            delay=action.delay,
+            remaining=action.remaining,
+            at=at,
+        )
+        decided = max(0, _wire.micros(at, "now") - self.seen)  # a clock may go backwards
+        left = max(0, _wire.micros(action.delay, "delay") - decided)
+        done = yield Sleep(_wire.seconds(left))
+        return done
+
+    def _ended(self, outcome: Outcome) -> Ended:
+        return Ended(outcome, raised=self.raised)
+
+    def _failed(self, error: BaseException, attempted: bool) -> Ended:
+        """The end by an error. One that is no Exception is the caller's cancel,
+        such as Ctrl-C or a task's cancelling, and the hooks are told so.
+        """
+        if not isinstance(error, (Exception, GeneratorExit)):
+            self._cancelled(attempted)
+        return Ended(error=error, raised=self.raised)
+
+    def _cancelled(self, attempted: bool) -> None:
+        task, session = self._task, self._session
+        if session is None or not session.state:
+            task.cancelled_at_once(self._began)
+            return
+        # What the attempt has done is not known: that is how a policy sees an
+        # attempt which Ctrl-C ended.
+        result = Result(signal="SIGINT") if attempted else None
+        with suppress(PluginError):
+            task.stopped(session.cancelled(result, task.now()).outcome)

@@ -1,0 +1,302 @@
+"""The plugin, for any number of threads."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._errors import Fault, PluginError
+
+if TYPE_CHECKING:
+    from ._engine import Engine, Host, Instance, Loading
+
+ABI_MAJOR = 1
+"""The version of the contract that this package speaks."""
+
+INTERNAL = "internal"
+"""The code of an error that is a fault of the plugin: its instance is lost."""
+
+
+class AnswerError(Exception):
+    """The error of an envelope.
+
+    Attributes:
+        code: What sort of error, such as ``"bad_request"``.
+        message: For people.
+        field: The member of the request that it is about, or ``""``.
+        faults: Of an invalid policy: all of them.
+    """
+
+    def __init__(self, code: str, message: str, field: str, faults: tuple[Fault, ...]) -> None:
+        super().__init__(f"{code}: {field}: {message}" if field else f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.field = field
+        self.faults = faults
+
+
+class Plugin:
+    """The plugin, for any number of threads.
+
+    Nothing is loaded before it is needed. The code is compiled once for the
+    process. An instance serves one thread at a time, for one decision; there are
+    as many as processors, since more cannot decide at the same moment, and a
+    thread that waits between two decisions holds none.
+
+    Args:
+        path: Another plugin than the one that this package carries.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = None if path is None else Path(path)
+        self._replaced = 0
+        self._reset()
+        _plugins.add(self)
+
+    def _reset(self) -> None:
+        """Forget all that another process has loaded: after a fork its locks may
+        be held for ever, and the thread that was loading does not exist.
+        """
+        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self._idle: list[Instance] = []
+        self._load: _Load | None = None
+        self._engine: Engine | None = None
+        self._digest = ""
+        self._unreported: Loading | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the plugin is ready to decide."""
+        return self._engine is not None
+
+    @property
+    def replaced(self) -> int:
+        """How many instances have failed and been replaced."""
+        return self._replaced
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the plugin's file. Nothing is compiled for it.
+
+        Raises:
+            PluginError: If the file cannot be read, or is not what was built.
+        """
+        if not self._digest:
+            from . import _wasm
+
+            _, self._digest = _wasm.read(self._path)
+        return self._digest
+
+    def load(self) -> None:
+        """Load the plugin, if it is not loaded. Ctrl-C ends the wait at once.
+
+        Raises:
+            PluginError: If it cannot be loaded.
+        """
+        if self._engine is not None:
+            return
+        with self._lock:
+            load = self._load
+            if load is None:
+                load = self._load = _Load(self)
+                load.start()
+        load.wait()
+
+    def take_loading(self) -> Loading | None:
+        """How the plugin was loaded, for the first that asks."""
+        if self._unreported is None:
+            return None
+        with self._lock:
+            loading, self._unreported = self._unreported, None
+        return loading
+
+    def ask(
+        self, export: str, request: bytes, replaced: Callable[[Exception], None] | None = None
+    ) -> Mapping[str, Any]:
+        """Give a request to an export, and get what its answer has as ``ok``. An
+        instance that fails is replaced once, and asked again.
+
+        Args:
+            export: ``describe``, ``check`` or ``decide``.
+            request: The request.
+            replaced: Told of an instance that failed.
+
+        Raises:
+            AnswerError: If the plugin answered an error.
+            PluginError: If it could not be loaded, or failed twice.
+        """
+        self.load()
+        try:
+            return self._ask_once(export, request)
+        except Exception as e:
+            if is_answer(e):
+                raise
+            first = e
+        self.count_replaced()
+        if replaced is not None:
+            replaced(first)
+        try:
+            return self._ask_once(export, request)
+        except Exception as e:
+            if is_answer(e):
+                raise
+            self.count_replaced()
+            raise PluginError("asking the plugin", f"{first} (and again: {e})") from e
+
+    def _ask_once(self, export: str, request: bytes) -> Mapping[str, Any]:
+        with self._slots:
+            instance = self._take()
+            try:
+                ok = open_envelope(instance.call(export, request))
+            except BaseException as e:
+                if is_answer(e):
+                    self._idle.append(instance)
+                else:
+                    instance.close()
+                raise
+            self._idle.append(instance)
+            return ok
+
+    def _take(self) -> Instance:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self.new_instance()
+
+    def new_instance(self) -> Instance:
+        """An instance for the caller alone.
+
+        Raises:
+            PluginError: If there can be none.
+        """
+        self.load()
+        engine = self._engine
+        assert engine is not None
+        return engine.instance()
+
+    def count_replaced(self) -> None:
+        """Count an instance that failed."""
+        with self._lock:
+            self._replaced += 1
+
+    def call(self, export: str, data: bytes, host: Host | None = None) -> bytes:
+        """Give bytes to an export of a new instance, and get the bytes that it
+        answers: the contract with nothing around it.
+
+        Args:
+            export: ``describe``, ``check``, ``decide`` or ``run``.
+            data: The request.
+            host: Answers the host functions.
+
+        Raises:
+            PluginError: If the plugin cannot be loaded, or no answer came back.
+        """
+        instance = self.new_instance()
+        try:
+            return instance.call(export, data, host)
+        except Exception as e:
+            raise PluginError(f"calling {export}", str(e)) from e
+        finally:
+            instance.close()
+
+
+class _Load:
+    """One loading of a plugin, on a thread of its own: the main thread could not
+    be interrupted while it is in the runtime's compiler.
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
+        self._done = threading.Event()
+        self._error: Exception | None = None
+
+    def start(self) -> None:
+        try:
+            threading.Thread(target=self._load, name="outlast-load", daemon=True).start()
+        except RuntimeError:  # at the interpreter's end there are no new threads
+            self._done.set()
+            self._error = PluginError("loading the plugin", "the interpreter is shutting down")
+
+    def _load(self) -> None:
+        from . import _wasm
+        from ._engine import Engine
+
+        plugin = self._plugin
+        try:
+            wasm, digest = _wasm.read(plugin._path)
+            engine = Engine(wasm)
+            engine.compile()
+            engine.instance().close()  # shows whether it is a plugin at all
+        except Exception as e:
+            self._error = e
+            plugin._load = None  # the next call may try again
+        else:
+            plugin._digest = digest
+            plugin._unreported = engine.loading
+            plugin._engine = engine
+        finally:
+            self._done.set()
+
+    def wait(self) -> None:
+        self._done.wait()
+        if self._error is not None:
+            raise copy.copy(self._error) from self._error
+
+
+_plugins: weakref.WeakSet[Plugin] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for plugin in _plugins:
+        plugin._reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+_default = Plugin()
+
+
+def default_plugin() -> Plugin:
+    """The plugin that this package carries, shared by all of a process."""
+    return _default
+
+
+def is_answer(error: BaseException) -> bool:
+    """Whether an error is what a sound plugin answered, not a fault of it."""
+    return isinstance(error, AnswerError) and error.code != INTERNAL
+
+
+def open_envelope(data: bytes) -> Mapping[str, Any]:
+    """What an answer has as ``ok``.
+
+    Raises:
+        AnswerError: If it has an error instead; of the code ``internal`` if it
+            is no envelope of our version.
+    """
+    try:
+        envelope = json.loads(data)
+        version = envelope["v"]
+        error = envelope.get("error")
+        ok = envelope.get("ok")
+    except (ValueError, KeyError, TypeError, AttributeError) as e:
+        raise AnswerError(INTERNAL, f"the plugin's answer is no envelope: {e!r}", "", ()) from e
+    if version != ABI_MAJOR:
+        raise AnswerError(INTERNAL, f"the plugin's answer has the version {version!r}", "v", ())
+    if isinstance(error, dict):
+        faults = tuple(
+            Fault(f.get("field", ""), f.get("message", "")) for f in error.get("faults", ())
+        )
+        raise AnswerError(
+            error.get("code", INTERNAL), error.get("message", ""), error.get("field", ""), faults
+        )
+    if not isinstance(ok, dict):
+        raise AnswerError(INTERNAL, "the plugin's answer has neither ok nor error", "", ())
+    return ok

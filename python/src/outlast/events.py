@@ -1,0 +1,130 @@
+"""What happens to a call, with typed details, for hooks.
+
+The events of one call come in order, on the thread or in the task that makes
+the call. Times are seconds on the call's clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._call import Call
+from ._outcome import Outcome
+from ._result import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What all events have.
+
+    Attributes:
+        call: What the call is.
+        policy: The name of its policy.
+    """
+
+    call: Call
+    policy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptEnded(Event):
+    """Follows each attempt.
+
+    Attributes:
+        attempt: Its number, counted from 1.
+        at: When.
+        ok: Whether it succeeded.
+        result: How it ended, with the call's secrets taken out.
+    """
+
+    attempt: int
+    at: float
+    ok: bool
+    result: Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting(Event):
+    """Precedes each wait, and so names the failure that it is for.
+
+    Attributes:
+        kind: What the failure was.
+        budget: The budget that the retry counts on.
+        attempt: The number of the attempt that follows.
+        delay: Seconds until it, from the end of the attempt before.
+        remaining: Seconds left of the budget's window; ``None`` if it has none.
+        at: When.
+    """
+
+    kind: str
+    budget: str
+    attempt: int
+    delay: float
+    remaining: float | None
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repairing(Event):
+    """Precedes each repair.
+
+    Attributes:
+        kind: What the failure was.
+        force: Whether the repair is forced.
+        at: When.
+    """
+
+    kind: str
+    force: bool
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded(Event):
+    """The call's first failure has loaded the plugin.
+
+    Attributes:
+        cache: The directory where its compiled code is kept; ``None``: nowhere.
+        why: Why nowhere, or ``""``.
+        took: Seconds of real time.
+    """
+
+    cache: Path | None
+    why: str
+    took: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceReplaced(Event):
+    """An instance of the plugin failed; the call goes on with another.
+
+    Attributes:
+        error: How it failed.
+    """
+
+    error: Exception
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped(Event):
+    """A call's last event, unless an exception that no policy knows ended it.
+
+    Attributes:
+        outcome: How it ended, with the call's secrets taken out.
+        at: When.
+    """
+
+    outcome: Outcome
+    at: float
+
+
+__all__ = [
+    "AttemptEnded",
+    "Event",
+    "InstanceReplaced",
+    "Loaded",
+    "Repairing",
+    "Stopped",
+    "Waiting",
+]

@@ -1,0 +1,28 @@
+"""Hooks: what is told of each call's events.
+
+Unless :func:`set_hooks` says otherwise, these are told:
+
+- structlog, if the program has imported it, else the standard library's logging,
+- Prometheus, if the program has imported ``prometheus_client``,
+- OpenTelemetry, if the program has imported ``opentelemetry.trace``.
+"""
+
+from __future__ import annotations
+
+from ._default import default_hooks
+from ._logging import LoggingHook
+from ._opentelemetry import OpenTelemetryHook
+from ._prometheus import PrometheusHook
+from ._registry import Hook, get_hooks, set_hooks
+from ._structlog import StructlogHook
+
+__all__ = [
+    "Hook",
+    "LoggingHook",
+    "OpenTelemetryHook",
+    "PrometheusHook",
+    "StructlogHook",
+    "default_hooks",
+    "get_hooks",
+    "set_hooks",
+]

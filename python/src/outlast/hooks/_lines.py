@@ -1,0 +1,79 @@
+"""An event as a line of a log: the message, its level, and its fields.
+
+A line names the kind of a failure and never quotes an attempt: a caller that
+searches our log for an attempt's words must find none.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..events import Event, InstanceReplaced, Loaded, Repairing, Stopped, Waiting
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a log."""
+
+    level: int
+    message: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+def line_of(event: Event) -> Line | None:
+    """The line for an event, ``None`` if it is not worth one."""
+    line = _line_of(event)
+    if line is not None:
+        line.fields["policy"] = event.policy
+        if event.call.label:
+            line.fields["label"] = event.call.label
+    return line
+
+
+def _line_of(event: Event) -> Line | None:
+    match event:
+        case Waiting():
+            left = "" if event.remaining is None else f", of {event.remaining:.1f} s left"
+            return Line(
+                logging.WARNING,
+                f"{event.kind}; attempt {event.attempt} in {event.delay:.2f} s{left}",
+                {
+                    "kind": event.kind,
+                    "budget": event.budget,
+                    "attempt": event.attempt,
+                    "delay": event.delay,
+                    "remaining": event.remaining,
+                },
+            )
+        case Repairing():
+            return Line(logging.WARNING, f"{event.kind}; repairing", {"kind": event.kind})
+        case Stopped():
+            return _stopped(event)
+        case Loaded():
+            fields = {"took": event.took, "why": event.why}
+            if event.cache is None:
+                return Line(logging.INFO, f"loaded without a cache: {event.why}", fields)
+            return Line(logging.DEBUG, f"loaded in {event.took:.3f} s", fields)
+        case InstanceReplaced():
+            return Line(logging.WARNING, "an instance of the plugin failed and was replaced")
+    return None
+
+
+def _stopped(event: Stopped) -> Line | None:
+    outcome = event.outcome
+    if outcome.ok and outcome.attempts <= 1:
+        return None
+    return Line(
+        logging.INFO if outcome.ok else logging.ERROR,
+        outcome.message or outcome.type,
+        {
+            "outcome": outcome.type,
+            "kind": outcome.kind,
+            "effects": outcome.effects,
+            "reason": outcome.reason,
+            "attempts": outcome.attempts,
+            "elapsed": outcome.elapsed,
+        },
+    )

@@ -1,0 +1,1 @@
+"""witan-core's own loop as the oracle, against the plugin."""

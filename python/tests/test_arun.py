@@ -1,0 +1,172 @@
+"""What only coroutines have: tasks, cancelling, and an event loop that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+import trio
+
+import outlast
+from conftest import REFUSED
+from fakes import Failing
+from outlast import Call, Policy, Result
+from outlast import events as e
+from outlast.testing import VirtualClock
+
+READ = Call(remote=True, write=False)
+WRITE = Call(remote=True, write=True)
+AWAY = Result(exit_code=1, stderr=REFUSED)
+OK = Result(exit_code=0)
+
+
+async def away() -> Result:
+    return AWAY
+
+
+async def forever() -> Result:
+    await asyncio.sleep(3600)
+    return OK
+
+
+async def cancelled(task: asyncio.Task[Any]) -> float:
+    """How long a task takes to end that is cancelled."""
+    began = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    return time.monotonic() - began
+
+
+def test_a_task_is_cancelled_in_a_wait(events: list[e.Event]) -> None:
+    async def main() -> None:
+        task = asyncio.create_task(Policy().arun(away, WRITE))
+        while not any(isinstance(event, e.Waiting) for event in events):
+            await asyncio.sleep(0.01)
+        await cancelled(task)
+
+    asyncio.run(main())
+    last = events[-1]
+    assert isinstance(last, e.Stopped)
+    assert (last.outcome.type, last.outcome.effects, last.outcome.attempts) == (
+        "cancelled",
+        "none",
+        1,
+    )
+
+
+def test_a_task_is_cancelled_in_an_attempt(events: list[e.Event]) -> None:
+    async def main() -> None:
+        task = asyncio.create_task(Policy().arun(forever, WRITE))
+        await asyncio.sleep(0.05)
+        await cancelled(task)
+
+    asyncio.run(main())
+    last = events[-1]
+    assert isinstance(last, e.Stopped)
+    assert (last.outcome.type, last.outcome.effects) == ("cancelled", "unknown")
+
+
+def test_a_task_is_cancelled_while_the_plugin_loads(
+    events: list[e.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = Failing()
+    load = plugin.load
+
+    def slow() -> None:
+        time.sleep(0.5)
+        load()
+
+    monkeypatch.setattr(plugin, "load", slow)
+
+    async def main() -> float:
+        task = asyncio.create_task(Policy(plugin=plugin).arun(away, READ))
+        await asyncio.sleep(0.1)
+        return await cancelled(task)
+
+    assert asyncio.run(main()) < 0.4
+    last = events[-1]
+    assert isinstance(last, e.Stopped)
+    assert last.outcome.type == "cancelled"
+
+
+def test_a_time_limit_of_asyncio(clock: VirtualClock) -> None:
+    async def main() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(Policy().arun(forever, READ), 0.05)
+
+    asyncio.run(main())
+
+
+def test_trio_cancels(events: list[e.Event]) -> None:
+    async def main() -> None:
+        with trio.move_on_after(0.3) as scope:
+            await Policy().arun(away, READ)
+        assert scope.cancelled_caught
+
+    trio.run(main)
+    last = events[-1]
+    assert isinstance(last, e.Stopped)
+    assert last.outcome.type == "cancelled"
+
+
+def test_the_event_loop_goes_on_while_the_plugin_loads(
+    events: list[e.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = Failing()
+    load = plugin.load
+
+    def slow() -> None:
+        time.sleep(0.3)
+        load()
+
+    monkeypatch.setattr(plugin, "load", slow)
+
+    async def main() -> int:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        call = asyncio.create_task(Policy(plugin=plugin).arun(away, READ))
+        while not any(isinstance(event, e.Waiting) for event in events):
+            await asyncio.sleep(0.01)
+        for task in (ticking, call):
+            await cancelled(task)
+        return ticks
+
+    assert asyncio.run(main()) >= 5
+
+
+def test_two_hundred_tasks_at_once(events: list[e.Event]) -> None:
+    plugin = Failing()
+    back = [0.0]
+
+    async def attempt() -> Result:
+        await asyncio.sleep(0.001)
+        return OK if time.monotonic() >= back[0] else AWAY
+
+    async def main() -> list[outlast.Outcome]:
+        policy = Policy(plugin=plugin)
+        back[0] = time.monotonic() + 2.0
+        return await asyncio.gather(*(policy.arun(attempt, READ) for _ in range(200)))
+
+    outcomes = asyncio.run(main())
+    assert [o.type for o in outcomes] == ["ok"] * 200
+    assert all(3 <= o.attempts <= 6 for o in outcomes)
+    assert plugin.started == 1
+    assert len({o.elapsed for o in outcomes}) > 150  # jitter spreads them
+
+
+def test_nothing_is_left_of_a_call(clock: VirtualClock) -> None:
+    async def main() -> None:
+        await Policy().arun(away, READ)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())

@@ -1,0 +1,162 @@
+"""The plugin, for any number of threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from fakes import Failing, envelope
+from outlast import Plugin, PluginError, _plugin, default_plugin
+from outlast._plugin import AnswerError, is_answer, open_envelope
+
+PANIC = envelope("internal", "panic: index out of range")
+
+
+def test_an_instance_is_used_again() -> None:
+    plugin = Failing()
+    for _ in range(5):
+        assert plugin.ask("describe", b"")["version"]
+    assert (plugin.started, plugin.replaced) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "fault", [RuntimeError("trapped"), PANIC, b"not JSON", b"[]", b'{"v":1}', b'{"v":2,"ok":{}}']
+)
+def test_an_instance_that_fails_is_replaced(fault: Exception | bytes) -> None:
+    plugin = Failing(fault)
+    told: list[Exception] = []
+    assert plugin.ask("describe", b"", told.append)["version"]
+    assert (plugin.started, plugin.replaced, len(told)) == (2, 1, 1)
+    plugin.ask("describe", b"")
+    assert plugin.started == 2
+
+
+def test_two_failures_in_a_row_are_an_error() -> None:
+    plugin = Failing(RuntimeError("first"), PANIC)
+    with pytest.raises(PluginError, match=r"first \(and again: internal: panic: index"):
+        plugin.ask("describe", b"")
+    assert plugin.replaced == 2
+    assert plugin.ask("describe", b"")["version"]
+
+
+def test_an_answer_that_is_an_error_is_no_failure() -> None:
+    plugin = Failing()
+    with pytest.raises(AnswerError, match="bad_request"):
+        plugin.ask("decide", b"{}")
+    plugin.ask("describe", b"")
+    assert (plugin.started, plugin.replaced) == (1, 0)
+
+
+def test_ctrl_c_throws_the_instance_away_and_comes_out() -> None:
+    plugin = Failing(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        plugin.ask("describe", b"")
+    assert plugin.ask("describe", b"")["version"]
+    assert (plugin.started, plugin.replaced) == (2, 0)
+
+
+def test_no_two_threads_share_an_instance() -> None:
+    plugin = Plugin()
+    requests = [
+        b'{"policy":"omnigraph","call":{"remote":true,"write":false,"seed":%d},"event":{"type":'
+        b'"attempted","now_us":%d,"result":{"exit_code":75}}}' % (i, i)
+        for i in range(40)
+    ]
+    want = [plugin.ask("decide", request) for request in requests]
+    start = threading.Barrier(20)
+
+    def work(offset: int) -> int:
+        start.wait()
+        order = [(i * 7 + offset) % 40 for i in range(200)]
+        return sum(plugin.ask("decide", requests[n]) != want[n] for n in order)
+
+    with ThreadPoolExecutor(20) as pool:
+        assert sum(pool.map(work, range(20))) == 0
+    assert len(plugin._idle) <= (os.cpu_count() or 1)
+    assert plugin.replaced == 0
+
+
+def test_it_is_compiled_once_however_many_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = Plugin()
+    loads = []
+    run = _plugin._Load._load
+
+    def counted(load: _plugin._Load) -> None:
+        loads.append(load)
+        run(load)
+
+    monkeypatch.setattr(_plugin._Load, "_load", counted)
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: plugin.ask("describe", b"")["version"], range(20)))
+    assert len(set(answers)) == 1
+    assert len(loads) == 1
+    assert plugin.take_loading() is not None
+    assert plugin.take_loading() is None
+
+
+def test_a_file_that_is_no_plugin(tmp_path: Path) -> None:
+    path = tmp_path / "other.wasm"
+    path.write_bytes(b"\0asm\x01\0\0\0")  # an empty module, which is valid
+    with pytest.raises(PluginError, match="no export 'outlast_abi_1'"):
+        Plugin(path).load()
+    path.write_bytes(b"nonsense")
+    plugin = Plugin(path)
+    for _ in range(2):  # and it is tried again, since a file can be mended
+        with pytest.raises(PluginError, match="loading the plugin"):
+            plugin.load()
+    assert not plugin.loaded
+    with pytest.raises(PluginError, match="reading the plugin"):
+        Plugin(tmp_path / "missing.wasm").load()
+
+
+def test_another_plugin_by_its_path() -> None:
+    default = default_plugin()
+    from outlast import _wasm
+
+    other = Plugin(_wasm.find())
+    assert other.sha256 == default.sha256
+    assert not other.loaded
+    assert other.ask("describe", b"") == default.ask("describe", b"")
+
+
+def test_call_gives_bytes_for_bytes() -> None:
+    assert open_envelope(Plugin().call("describe", b""))["version"]
+    with pytest.raises(PluginError, match="calling no_such_export"):
+        Plugin().call("no_such_export", b"")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_loads_its_own() -> None:
+    plugin = default_plugin()
+    plugin.ask("describe", b"")
+    plugin._lock.acquire()  # as another thread might at that moment
+    try:
+        pid = os.fork()
+        if pid == 0:
+            ok = not plugin.loaded and plugin.ask("describe", b"")["version"]
+            os._exit(0 if ok else 1)
+    finally:
+        plugin._lock.release()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    sys.stdout.flush()
+
+
+def test_which_errors_are_answers() -> None:
+    assert is_answer(AnswerError("bad_state", "m", "state", ()))
+    assert not is_answer(AnswerError("internal", "m", "", ()))
+    assert not is_answer(RuntimeError())
+
+
+def test_all_faults_of_a_document_are_kept() -> None:
+    with pytest.raises(AnswerError) as raised:
+        open_envelope(
+            b'{"v":1,"error":{"code":"invalid_policy","message":"m","faults":'
+            b'[{"field":"a","message":"x"},{"field":"","message":"y"}]}}'
+        )
+    assert [(f.field, f.message) for f in raised.value.faults] == [("a", "x"), ("", "y")]

@@ -1,0 +1,1 @@
+"""outlast.witan against real releases of witan-core."""
