@@ -5,6 +5,8 @@ Nothing of the plugin is loaded before a call's first failure.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._action import Action, Matched, Retry, Stop, Wake, Why
 from ._call import Call
 from ._command import Completed, run_command
@@ -31,6 +33,16 @@ from ._result import Result
 from ._session import Session
 from ._version import __version__
 from ._warnings import SurprisingValueWarning
+
+
+def __getattr__(name: str) -> Any:
+    """The modules `events`, `hooks` and `testing`, which are loaded when asked for."""
+    if name in ("events", "hooks", "testing"):
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Action",

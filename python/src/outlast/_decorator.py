@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overl
 from ._call import Call
 from ._errors import OutlastError, error_of
 from ._outcome import Outcome
-from ._policy import Policy
+from ._policy import Policy, secret_texts
 from ._result import Result
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def retry(
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("outlast: a generator cannot be retried: it may have given values")
         own = call if label is not None else replace(call, label=_name(function))
-        calls = _Calls(chosen, own, result_of, judge, repair, observe, tuple(secrets), reraise)
+        calls = _Calls(
+            chosen, own, result_of, judge, repair, observe, secret_texts(secrets), reraise
+        )
         if inspect.iscoroutinefunction(function):
             return calls.coroutine(function)
         return calls.plain(function)

@@ -35,7 +35,8 @@ def result_of(error: BaseException) -> Result | None:
     for known in (_process, _status, _client, _standard):
         result = known(error)
         if result is not None:
-            return result
+            # A later request that was not sent says nothing of the one before it.
+            return broke(error) if result.sent == "no" and _went_on(error) else result
     return None
 
 
@@ -137,7 +138,10 @@ def _status(error: Exception) -> Result | None:
     """An answer with a status that says of a failure."""
     response: Any = getattr(error, "response", None)
     if _is(error, "httpx", "HTTPStatusError"):
-        message = response.text if response.is_closed else response.reason_phrase
+        try:
+            message = response.text
+        except Exception:  # of a stream that has not been read
+            message = response.reason_phrase
         return _http(response.status_code, response.headers, message)
     if _is(error, "requests", "HTTPError") and response is not None:
         # Asking for a text that has not been read would read it now.
@@ -170,7 +174,7 @@ def retry_after(header: str | None) -> float | None:
         return float(header)
     try:
         when = parsedate_to_datetime(header)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=timezone.utc)
@@ -292,7 +296,9 @@ def _is_module(error: object, package: str) -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception, what it wraps, and what led to it."""
+    """An exception and what it wraps. What happened to be handled when it was
+    raised, its context, is none of it: that may be of another request.
+    """
     seen: set[int] = set()
     left: list[object] = [error]
     while left:
@@ -301,7 +307,35 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(each))
         yield each
-        left += [*each.args, getattr(each, "reason", None), each.__cause__, each.__context__]
+        left += [*each.args, getattr(each, "reason", None), each.__cause__]
+
+
+def _went_on(error: BaseException) -> bool:
+    """Whether the client had sent a request before the one that failed: because
+    it followed a redirect, or tried again by itself. Only its traceback tells.
+    """
+    for each in _chain(error):
+        tries = 0
+        step = each.__traceback__
+        while step is not None:
+            frame = step.tb_frame
+            name = frame.f_code.co_name
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            if (package, name) in _REDIRECTS:
+                return True
+            if (package, name) in _WITH_HISTORY and frame.f_locals.get("history"):
+                return True
+            if package == "urllib3" and frame.f_code.co_filename.endswith("connectionpool.py"):
+                tries += name == "urlopen"  # which calls itself to try again
+            step = step.tb_next
+        if tries > 1:
+            return True
+    return False
+
+
+_REDIRECTS = {("urllib", "http_error_302"), ("requests", "resolve_redirects")}
+_WITH_HISTORY = {("httpx", "_send_handling_redirects"), ("aiohttp", "_request")}
+"""Functions of the clients that follow redirects, by package."""
 
 
 def _url(error: Exception) -> str:

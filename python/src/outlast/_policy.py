@@ -274,8 +274,6 @@ class Policy:
         from ._exceptions import mapper
         from ._task import Task
 
-        if isinstance(secrets, (str, bytes)):
-            raise TypeError("outlast: secrets must be a list of texts, not one text")
         return Task(
             policy=self,
             call=call,
@@ -284,7 +282,7 @@ class Policy:
             seed=seed,
             repairs=repair is not None,
             observe=observe,
-            secrets=tuple(secrets),
+            secrets=secret_texts(secrets),
         )
 
     def __repr__(self) -> str:
@@ -347,3 +345,10 @@ def _bounded(text: str, name: str) -> str:
             name, "invalid_policy", f"the document has more than {_wire.MAX_DOCUMENT_BYTES} bytes"
         )
     return text
+
+
+def secret_texts(secrets: Sequence[str]) -> tuple[str, ...]:
+    """The texts that must not be shown. One text alone would be taken letter by letter."""
+    if isinstance(secrets, (str, bytes)):
+        raise TypeError("outlast: secrets must be a list of texts, not one text")
+    return tuple(secrets)
