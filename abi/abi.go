@@ -51,6 +51,8 @@ const (
 	// MaxTextBytes bounds each text of a result. A longer one is sent as its
 	// head and its tail, each of at most half of this.
 	MaxTextBytes = 64 << 10
+	// MaxLabelBytes bounds a call's label: enough for a command and its verb.
+	MaxLabelBytes = 256
 	// MaxStateBytes bounds the state.
 	MaxStateBytes = 1 << 10
 	// MaxErrorBytes bounds the last error that an outcome quotes.

@@ -14,9 +14,6 @@ type Call struct {
 	Seed            *int64 // of the jitter, from 0 to 2^53-1; nil: events bring their own random
 }
 
-// maxLabel is enough for a command and its verb (a choice).
-const maxLabel = 256
-
 func readCall(f *strictjson.Faults, v strictjson.Value, path string) Call {
 	m := f.Members(v, path)
 	c := Call{
@@ -29,7 +26,7 @@ func readCall(f *strictjson.Faults, v strictjson.Value, path string) Call {
 		Seed:            optionalInt(m, "seed", 0),
 	}
 	c.BudgetUS, _ = m.Int("budget_us", 1, strictjson.MaxInteger)
-	if len(c.Label) > maxLabel {
+	if len(c.Label) > MaxLabelBytes {
 		m.Fault("label", "is longer than 256 bytes")
 	}
 	for _, name := range []string{"remote", "write"} {

@@ -17,9 +17,9 @@ func TestCallDefaults(t *testing.T) {
 }
 
 func TestLabelOfAnyAllowedLength(t *testing.T) {
-	call := Call{Label: string(make([]byte, maxLabel))}
+	call := Call{Label: string(make([]byte, MaxLabelBytes))}
 	r := RunRequest{Policy: PolicyRef{Name: "p"}, Call: call}
-	if got, err := DecodeRun(string(r.Encode())); err != nil || len(got.Call.Label) != maxLabel {
+	if got, err := DecodeRun(string(r.Encode())); err != nil || len(got.Call.Label) != MaxLabelBytes {
 		t.Errorf("%v, %v", got.Call, err)
 	}
 }

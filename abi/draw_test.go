@@ -38,7 +38,7 @@ func drawText(t *rapid.T, name string) Text {
 
 func drawCall(t *rapid.T) Call {
 	return Call{
-		Label:           rapid.StringN(-1, -1, maxLabel).Draw(t, "label"),
+		Label:           rapid.StringN(-1, -1, MaxLabelBytes).Draw(t, "label"),
 		Remote:          rapid.Bool().Draw(t, "remote"),
 		Write:           rapid.Bool().Draw(t, "write"),
 		SurfaceConflict: rapid.Bool().Draw(t, "surface_conflict"),

@@ -16,7 +16,6 @@ type driver struct {
 	repairError string // of the last failed repair
 	last        *abi.Result
 	seen        time.Duration // when the last event was, on the Clock
-	err         error         // that ended the call: an attempt that could not be made, a clock that failed
 }
 
 // attempt makes attempt n and gives its event.

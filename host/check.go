@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"outlast/abi"
 	"outlast/abi/strictjson"
 )
-
-// maxLabel is the contract's bound of a label, in bytes.
-const maxLabel = 256
 
 // check finds what the plugin would refuse, before the first attempt is made.
 func (t *Task) check() error {
@@ -21,8 +19,8 @@ func (t *Task) check() error {
 func (c *Call) check() error {
 	const most = strictjson.MaxInteger
 	switch {
-	case len(c.Label) > maxLabel:
-		return fmt.Errorf("outlast: call: Label is longer than %d bytes", maxLabel)
+	case len(c.Label) > abi.MaxLabelBytes:
+		return fmt.Errorf("outlast: call: Label is longer than %d bytes", abi.MaxLabelBytes)
 	case c.Budget < 0 || c.Budget > 0 && c.Budget < time.Microsecond || micros(c.Budget) > most:
 		return fmt.Errorf("outlast: call: Budget: expected 0 for none, or from 1 microsecond to 2^53-1 of them, not %v", c.Budget)
 	case c.Seed != nil && (*c.Seed < 0 || *c.Seed > most):

@@ -49,6 +49,7 @@ type callbacks struct {
 	state  string
 	next   *abi.Event // that follows on state; nil: the next attempt
 	moved  bool       // since the last instance was replaced
+	err    error      // that ended the call: an attempt that could not be made, a clock that failed
 }
 
 // run calls the export once, on a new instance. One that fails is replaced, and

@@ -58,9 +58,10 @@ func randomSeed() int64 {
 	return int64(binary.LittleEndian.Uint64(b[:]) >> 11)
 }
 
-// Next answers an event. An action's delay counts from that event. After an action to stop the session is over. The
-// context bounds the loading of the plugin, which the first event may cause.
-// The error is a *PluginError; the caller must stop, since what it has spent of
+// Next answers an event. An action's delay counts from that event. After an
+// action to stop the session is over. The context bounds the loading of the
+// plugin, which the first event may cause. The error is a *PluginError, or says
+// what is wrong with the call; the caller must stop, since what it has spent of
 // its budgets is lost.
 func (s *Session) Next(ctx context.Context, e abi.Event) (abi.Action, error) {
 	switch {
