@@ -9,7 +9,7 @@ package abi
 // raises Patch.
 const (
 	Major = 1
-	Minor = 0
+	Minor = 1
 	Patch = 0
 )
 

@@ -83,6 +83,10 @@ func DecodeDescription(text string) (Description, error) {
 		return Description{}, err
 	}
 	d := Description{Version: m.String("version"), Build: m.String("build")}
+	v := f.Members(m.Value("abi"), "ok.abi")
+	for name, to := range map[string]*int64{"major": &d.ABI.Major, "minor": &d.ABI.Minor, "patch": &d.ABI.Patch} {
+		*to, _ = v.Int(name, 0, strictjson.MaxInteger)
+	}
 	for _, item := range m.Array("policies") {
 		p := f.Members(item, "ok.policies")
 		d.Policies = append(d.Policies, BuiltIn{Name: p.String("name"), Digest: p.String("digest")})

@@ -59,7 +59,7 @@ func TestRunAnswerRoundTrip(t *testing.T) {
 }
 
 func TestDescriptionRoundTrip(t *testing.T) {
-	want := Description{Version: "1.2.3", Build: "go", Policies: []BuiltIn{{"a", "d1"}, {"b", "d2"}}}
+	want := Description{ABI: Version{Major, 2, 3}, Version: "1.2.3", Build: "go", Policies: []BuiltIn{{"a", "d1"}, {"b", "d2"}}}
 	got, err := DecodeDescription(string(want.Encode()))
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestDescriptionRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !strings.Contains(string(want.Encode()), `"abi":{"major":1,"minor":0,"patch":0}`) {
+	if !strings.Contains(string(want.Encode()), `"abi":{"major":1,"minor":2,"patch":3}`) {
 		t.Errorf("the contract's version is not in %s", want.Encode())
 	}
 }

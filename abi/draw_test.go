@@ -69,13 +69,14 @@ func drawResult(t *rapid.T) *Result {
 
 func drawEvent(t *rapid.T) Event {
 	e := Event{
-		Type:   rapid.SampledFrom([]EventType{Attempted, Woken, Repaired, Cancelled}).Draw(t, "type"),
+		Type:   rapid.SampledFrom([]EventType{Attempted, Woken, Down, Repaired, Cancelled}).Draw(t, "type"),
 		NowUS:  drawInt(t, "now_us", -strictjson.MaxInteger, strictjson.MaxInteger),
 		Random: drawOptional(t, "random", 0, 1<<32-1),
 	}
 	switch {
 	case e.Type == Woken:
 		e.By = drawReadiness(t)
+	case e.Type == Down:
 	case e.Type != Cancelled || rapid.Bool().Draw(t, "an attempt was running"):
 		e.Result = drawResult(t)
 	}

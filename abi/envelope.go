@@ -97,10 +97,14 @@ func (r *RunAnswer) Encode() []byte {
 
 // Description is what describe answers.
 type Description struct {
+	ABI      Version
 	Version  string // of the plugin
 	Build    string // the toolchain that built it
 	Policies []BuiltIn
 }
+
+// Version is one of the contract.
+type Version struct{ Major, Minor, Patch int64 }
 
 // BuiltIn is a policy that the plugin carries.
 type BuiltIn struct {
@@ -116,11 +120,11 @@ func (d *Description) Encode() []byte {
 	w.Name("abi")
 	w.Open('{')
 	w.Name("major")
-	w.Int(Major)
+	w.Int(d.ABI.Major)
 	w.Name("minor")
-	w.Int(Minor)
+	w.Int(d.ABI.Minor)
 	w.Name("patch")
-	w.Int(Patch)
+	w.Int(d.ABI.Patch)
 	w.Close('}')
 	w.StringMember("version", d.Version)
 	w.StringMember("build", d.Build)

@@ -5,10 +5,12 @@ import "outlast/abi/strictjson"
 // EventType is what a host reports.
 type EventType string
 
-// The events. A wait that ended in full is no event: the attempt after it says so.
+// The events. A wait that ended in full is no event, unless it is Down: the
+// attempt after it says so.
 const (
 	Attempted EventType = "attempted" // an attempt ended, with its result
 	Woken     EventType = "woken"     // a wait was cut short because the server answered
+	Down      EventType = "down"      // a wait is over, and the host sees that the server is down
 	Repaired  EventType = "repaired"  // a repair ended, with its result
 	Cancelled EventType = "cancelled" // the caller gave up; with the attempt's result if one ran
 )
@@ -34,7 +36,7 @@ type Event struct {
 func readEvent(f *strictjson.Faults, v strictjson.Value, path string) Event {
 	m := f.Members(v, path)
 	m.Require("type")
-	e := Event{Type: EventType(m.OneOf("type", string(Attempted), string(Woken), string(Repaired), string(Cancelled)))}
+	e := Event{Type: EventType(m.OneOf("type", string(Attempted), string(Woken), string(Down), string(Repaired), string(Cancelled)))}
 	m.Require("now_us")
 	e.NowUS, _ = m.Int("now_us", -strictjson.MaxInteger, strictjson.MaxInteger)
 	if n, ok := m.Int("random", 0, 1<<32-1); ok {
@@ -56,8 +58,8 @@ func readEvent(f *strictjson.Faults, v strictjson.Value, path string) Event {
 	switch {
 	case e.Result == nil && (e.Type == Attempted || e.Type == Repaired):
 		m.Fault("result", "is missing")
-	case e.Result != nil && e.Type == Woken:
-		m.Fault("result", "does not belong to a woken event")
+	case e.Result != nil && (e.Type == Woken || e.Type == Down):
+		m.Fault("result", "does not belong to a "+string(e.Type)+" event")
 	}
 	m.End()
 	return e
@@ -112,6 +114,7 @@ type Wait string
 const (
 	WaitFull      Wait = "full"
 	WaitWoken     Wait = "woken"
+	WaitDown      Wait = "down" // full, and the server is seen to be down
 	WaitCancelled Wait = "cancelled"
 )
 
@@ -120,7 +123,7 @@ type Slept struct {
 	Wait   Wait
 	By     Readiness // of a woken wait
 	NowUS  int64
-	Random *int64 // as an event's, for a woken wait
+	Random *int64 // as an event's, for the delay that answers a wait that is woken or down
 }
 
 // Encode is the answer as JSON.
@@ -142,7 +145,7 @@ func DecodeSlept(text string) (Slept, error) {
 	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) {
 		m := f.Members(v, "")
 		m.Require("wait")
-		s.Wait = Wait(m.OneOf("wait", string(WaitFull), string(WaitWoken), string(WaitCancelled)))
+		s.Wait = Wait(m.OneOf("wait", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitCancelled)))
 		if m.Has("by") || s.Wait == WaitWoken {
 			m.Require("by")
 			s.By = Readiness(m.OneOf("by", string(Accepting), string(Ready)))

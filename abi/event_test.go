@@ -23,7 +23,7 @@ func TestEventRoundTrip(t *testing.T) {
 func TestSleptRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Slept{
-			Wait:   rapid.SampledFrom([]Wait{WaitFull, WaitWoken, WaitCancelled}).Draw(t, "wait"),
+			Wait:   rapid.SampledFrom([]Wait{WaitFull, WaitWoken, WaitDown, WaitCancelled}).Draw(t, "wait"),
 			NowUS:  drawInt(t, "now_us", -9007199254740991, 9007199254740991),
 			Random: drawOptional(t, "random", 0, 1<<32-1),
 		}
@@ -64,7 +64,7 @@ func TestBadAnswersOfHostFunctions(t *testing.T) {
 		{now, `{"now_us":1,"unit":"us"}`, "unit", "is not a known field"},
 		{slept, `{"now_us":1}`, "wait", "is missing"},
 		{slept, `{"wait":"full"}`, "now_us", "is missing"},
-		{slept, `{"wait":"slept","now_us":1}`, "wait", `expected one of "full", "woken", "cancelled", not "slept"`},
+		{slept, `{"wait":"slept","now_us":1}`, "wait", `expected one of "full", "woken", "down", "cancelled", not "slept"`},
 		{slept, `{"wait":"woken","now_us":1}`, "by", "is missing"},
 		{slept, `{"wait":"woken","now_us":1,"by":"up"}`, "by", `expected one of "accepting", "ready", not "up"`},
 		{slept, `{"wait":"full","now_us":1,"random":-1}`, "random", "expected a whole number"},

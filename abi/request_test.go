@@ -114,7 +114,7 @@ func TestBadRequests(t *testing.T) {
 		{`"seed":1`, `"seed":"1"`, "call.seed", "expected a number, not a string"},
 		{`"state":"s"`, `"state":{}`, "state", "expected a string, not an object"},
 		{`"explain":true`, `"explain":1`, "explain", "expected a boolean, not a number"},
-		{`"type":"attempted"`, `"type":"Attempted"`, "event.type", `expected one of "attempted", "woken", "repaired", "cancelled", not "Attempted"`},
+		{`"type":"attempted"`, `"type":"Attempted"`, "event.type", `expected one of "attempted", "woken", "down", "repaired", "cancelled", not "Attempted"`},
 		{`"sent":"no"`, `"sent":"maybe"`, "event.result.sent", `expected one of "unknown", "no", "yes", not "maybe"`},
 		{`"timed_out":false`, `"timed_out":"no"`, "event.result.timed_out", "expected a boolean, not a string"},
 		{`"stderr":"e"`, `"stderr":["e"]`, "event.result.stderr", "expected a string, not an array"},
@@ -152,6 +152,7 @@ func TestBadRequests(t *testing.T) {
 		{`"stderr":"e"`, `"stderr_Tail":"t"`, "event.result.stderr_Tail", "is not a known field"},
 		// What belongs to which event.
 		{`"type":"attempted"`, `"type":"woken","by":"ready"`, "event.result", "does not belong to a woken event"},
+		{`"type":"attempted"`, `"type":"down"`, "event.result", "does not belong to a down event"},
 		{`"type":"attempted"`, `"type":"attempted","by":"ready"`, "event.by", "belongs to a woken event only"},
 		{`"event":{"type":"attempted","now_us":10,"random":3,"result"`, `"event":{"type":"attempted","now_us":10,"Result"`, "event.result", "is missing"},
 		{`"event":{"type":"attempted","now_us":10,"random":3,"result"`, `"event":{"type":"repaired","now_us":10,"Result"`, "event.result", "is missing"},

@@ -16,10 +16,16 @@ type driver struct {
 	repairError string // of the last failed repair
 	last        *abi.Result
 	seen        time.Duration // when the last event was, on the Clock
+	lookout     *lookout      // since the last attempt; nil: nobody watches
+	waited      bool          // since the last attempt
+	saidWhy     bool          // that nobody watches
+	hearsDown   func(context.Context) bool
 }
 
 // attempt makes attempt n and gives its event.
 func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
+	d.lookAway()
+	d.waited = false
 	clock := d.task.clock()
 	if n > 1 && ctx.Err() != nil { // cancelled since the attempt before
 		return abi.Event{Type: abi.Cancelled, NowUS: micros(clock.Now())}, nil
@@ -68,27 +74,70 @@ func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
 
 // wait waits until an action's delay is over. The delay counts from the event
 // that led to the action, so that the time to load the plugin and to decide is
-// part of it. Only a context that is done cuts it short.
-func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Wait, error) {
+// part of it. A context that is done cuts it short, and what is seen of the
+// server where the action says so.
+func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Slept, error) {
 	clock := d.task.clock()
 	w := Waiting{
-		Kind: a.Kind, Budget: a.Budget, Attempt: a.Attempt, At: clock.Now(),
+		Kind: a.Kind, Budget: a.Budget, Attempt: a.Attempt, Again: d.waited, At: clock.Now(),
 		Delay: time.Duration(a.DelayUS) * time.Microsecond,
 	}
 	if a.RemainingUS != nil {
 		left := time.Duration(*a.RemainingUS) * time.Microsecond
 		w.Remaining = &left
 	}
+	watch := d.lookOut(a.Wake)
+	if watch != nil {
+		w.Watched = a.Wake.By
+	}
 	d.task.observe(w)
+	d.waited = true
 	decided := max(0, w.At-d.seen) // a clock may go backwards
-	err := clock.Sleep(ctx, max(0, w.Delay-decided))
+	left := max(0, w.Delay-decided)
+	if watch == nil {
+		return d.slept(ctx, abi.WaitFull, "", clock.Sleep(ctx, left))
+	}
+	held := max(0, time.Duration(a.Wake.AfterUS)*time.Microsecond-decided)
+	woken, err := watch.sleep(ctx, clock, left, held, a.Wake.By)
+	switch {
+	case err == nil && woken != "":
+		return d.slept(ctx, abi.WaitWoken, woken, nil)
+	case err == nil && watch.watch.Seen().Down && d.hearsDown(ctx):
+		return d.slept(ctx, abi.WaitDown, "", nil)
+	}
+	return d.slept(ctx, abi.WaitFull, "", err)
+}
+
+// slept is how a wait ended, which the policy is told of where it was not full.
+func (d *driver) slept(ctx context.Context, how abi.Wait, by abi.Readiness, err error) (abi.Slept, error) {
+	now := d.task.clock().Now()
 	switch {
 	case ctx.Err() != nil:
-		return abi.WaitCancelled, nil
+		how, by = abi.WaitCancelled, ""
 	case err != nil:
-		return "", err
+		return abi.Slept{}, err
+	case how == abi.WaitWoken:
+		d.lookAway() // it must be seen away again before it can come back
+		d.seen = now
+		d.task.observe(Woken{By: by, At: now})
+	case how == abi.WaitDown:
+		d.seen = now
+		d.task.observe(LeftOut{At: now})
 	}
-	return abi.WaitFull, nil
+	return abi.Slept{Wait: how, By: by, NowUS: micros(now)}, nil
+}
+
+// eventOf is the event that a wait ended in; nil: it was full.
+func eventOf(s *abi.Slept) *abi.Event {
+	switch s.Wait {
+	case abi.WaitWoken:
+		return &abi.Event{Type: abi.Woken, NowUS: s.NowUS, By: s.By}
+	case abi.WaitDown:
+		return &abi.Event{Type: abi.Down, NowUS: s.NowUS}
+	case abi.WaitCancelled:
+		return &abi.Event{Type: abi.Cancelled, NowUS: s.NowUS}
+	}
+	return nil
 }
 
 // stop is a call's end.

@@ -9,8 +9,8 @@ import (
 // Observer gets the events of a call.
 type Observer func(Event)
 
-// Event is one of AttemptEnded, Waiting, Repairing, Loaded, InstanceReplaced
-// and Stopped.
+// Event is one of AttemptEnded, Waiting, Woken, LeftOut, Unwatched, Repairing,
+// Loaded, InstanceReplaced and Stopped.
 type Event interface{ event() }
 
 // AttemptEnded follows each attempt.
@@ -21,7 +21,8 @@ type AttemptEnded struct {
 	Result  abi.Result
 }
 
-// Waiting precedes each wait, and so names the failure that it is for.
+// Waiting precedes each wait, and so names the failure that it is for. After
+// Woken and LeftOut the wait for the same attempt goes on, with another delay.
 type Waiting struct {
 	Kind      string
 	Budget    string
@@ -29,6 +30,26 @@ type Waiting struct {
 	Delay     time.Duration  // until it, from the end of the attempt before
 	Remaining *time.Duration // of the budget's window, if it has one
 	At        time.Duration  // on the Clock
+	Watched   abi.Readiness  // of the server, which cuts the wait short; "": nobody watches it
+	Again     bool           // it goes on from another wait for the same attempt
+}
+
+// Woken says that a wait was cut short, since the server is back.
+type Woken struct {
+	By abi.Readiness
+	At time.Duration
+}
+
+// LeftOut says that a wait is over and the server seen to be down, so that the
+// attempt would be in vain. The policy may want it all the same.
+type LeftOut struct {
+	At time.Duration
+}
+
+// Unwatched says why a wait that could be cut short is slept through. It comes
+// once a call, and only if Task.Unwatched says so.
+type Unwatched struct {
+	Why string
 }
 
 // Repairing precedes each repair.
@@ -59,6 +80,9 @@ type Stopped struct {
 
 func (AttemptEnded) event()     {}
 func (Waiting) event()          {}
+func (Woken) event()            {}
+func (LeftOut) event()          {}
+func (Unwatched) event()        {}
 func (Repairing) event()        {}
 func (Loaded) event()           {}
 func (InstanceReplaced) event() {}

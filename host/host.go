@@ -59,6 +59,14 @@ type Task struct {
 	// Clock is the time that the policy lives by; nil: SystemClock.
 	Clock Clock
 
+	// Ready sees whether the server is back, for waits that the policy lets it
+	// cut short; nil: they are slept through.
+	Ready Readiness
+
+	// Unwatched is why Ready is nil where it might have been expected, such as a
+	// proxy in the way. The observer is told in the first wait that it is missed in.
+	Unwatched string
+
 	// Secrets are replaced wherever a text of an attempt leaves this package.
 	Secrets []string
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 
 	"outlast/abi"
 	"outlast/host/internal/engine"
@@ -22,7 +23,13 @@ type Plugin struct {
 	slots  chan struct{}         // bounds the instances that decide at one time
 	idle   chan *engine.Instance // between decisions
 	loaded chan Loaded           // how it was loaded, for the call that caused it
+
+	asked     sync.Once // for its version of the contract
+	knowsDown bool
 }
+
+// embedded is the source of the plugin that comes with this package.
+const embedded = "embedded plugin"
 
 // Option changes what Open does.
 type Option func(*options)
@@ -81,11 +88,11 @@ func WithCompiler() Option {
 // read to see that it keeps the contract. Nothing is compiled before the first
 // failure of a call. The error is a *PluginError.
 func Open(opts ...Option) (*Plugin, error) {
-	o := options{wasm: plugin.Wasm, source: "embedded plugin", cache: engine.DefaultCacheDir()}
+	o := options{wasm: plugin.Wasm, source: embedded, cache: engine.DefaultCacheDir()}
 	for _, opt := range opts {
 		opt(&o)
 	}
-	if o.err == nil && o.source != "embedded plugin" {
+	if o.err == nil && o.source != embedded {
 		o.err = wasmfile.Verify(o.wasm)
 	}
 	if o.err != nil {
@@ -132,6 +139,26 @@ func (p *Plugin) Describe(ctx context.Context) (d abi.Description, err error) {
 		err = &PluginError{Doing: "describing plugin " + p.source, Err: err}
 	}
 	return d, err
+}
+
+// driver drives a task with this plugin.
+func (p *Plugin) driver(t *Task) *driver {
+	return &driver{task: t, hearsDown: p.hearsDown}
+}
+
+// minorDown is the version of the contract that brought the event "down".
+const minorDown = 1
+
+// hearsDown says whether the plugin knows the event. One of a file is asked once.
+func (p *Plugin) hearsDown(ctx context.Context) bool {
+	if p.source == embedded {
+		return true
+	}
+	p.asked.Do(func() {
+		d, err := p.Describe(context.WithoutCancel(ctx))
+		p.knowsDown = err == nil && d.ABI.Minor >= minorDown
+	})
+	return p.knowsDown
 }
 
 // Close frees the plugin. No call may be under way.

@@ -17,7 +17,8 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	d := &driver{task: t}
+	d := p.driver(t)
+	defer d.lookAway()
 	event, err := d.attempt(ctx, 1)
 	if err != nil {
 		return nil, err
@@ -47,12 +48,12 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 func (p *Plugin) follow(ctx context.Context, d *driver, a *abi.Action) (abi.Event, error) {
 	if a.DelayUS > 0 {
 		p.engine.FillCache() // while there is time anyway
-		how, err := d.wait(ctx, a)
+		slept, err := d.wait(ctx, a)
 		if err != nil {
 			return abi.Event{}, err
 		}
-		if how == abi.WaitCancelled {
-			return abi.Event{Type: abi.Cancelled, NowUS: micros(d.task.clock().Now())}, nil
+		if e := eventOf(&slept); e != nil {
+			return *e, nil
 		}
 	}
 	if a.Repair {

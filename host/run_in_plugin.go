@@ -16,7 +16,8 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	d := &driver{task: t}
+	d := p.driver(t)
+	defer d.lookAway()
 	first, err := d.attempt(ctx, 1)
 	if err != nil {
 		return nil, err
@@ -99,16 +100,13 @@ func (c *callbacks) Sleep(_ context.Context, action []byte) []byte {
 		return nil
 	}
 	c.plugin.engine.FillCache()
-	how, err := c.wait(c.ctx, &a)
+	slept, err := c.wait(c.ctx, &a)
 	if err != nil {
 		c.err = err
 		return nil
 	}
-	now := micros(c.task.clock().Now())
-	if how == abi.WaitCancelled {
-		c.next = &abi.Event{Type: abi.Cancelled, NowUS: now}
-	}
-	return (&abi.Slept{Wait: how, NowUS: now}).Encode()
+	c.next = eventOf(&slept)
+	return slept.Encode()
 }
 
 // Attempt answers outlast_attempt, which asks for repairs too.

@@ -44,11 +44,12 @@ const (
 )
 
 // Step is one event of a call, and the action that answers it. Exactly one of
-// Attempt, Repair, Woken, Cancelled and Broken is given.
+// Attempt, Repair, Woken, Down, Cancelled and Broken is given.
 type Step struct {
 	Attempt   json.RawMessage `json:"attempt"`   // an attempt ended: its result
 	Repair    json.RawMessage `json:"repair"`    // a repair ended: its result
 	Woken     string          `json:"woken"`     // a wait was cut short: the readiness
+	Down      bool            `json:"down"`      // a wait is over, and the server is seen to be down
 	Cancelled json.RawMessage `json:"cancelled"` // the caller gave up: the running attempt's result, or true
 	Broken    *Broken         `json:"broken"`    // a host function fails or answers nonsense
 
@@ -93,6 +94,7 @@ type Outage struct {
 	UpTakesUS    int64           `json:"up_takes_us"`    // how long one takes that ends in Up
 	Random       *int64          `json:"random"`         // the host's random number, at every event
 	Notices      string          `json:"notices"`        // how ready the host sees the server in a wait; "": it does not look
+	Watches      bool            `json:"watches"`        // it also sees that the server is down, until it is up
 }
 
 // OutageWant is how such a call must go.

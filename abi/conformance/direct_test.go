@@ -97,8 +97,11 @@ func (d direct) run(ctx context.Context, input []byte, h Host) []byte {
 			}
 			if slept.Wait != abi.WaitFull {
 				event = &abi.Event{Type: abi.Cancelled, NowUS: slept.NowUS}
-				if slept.Wait == abi.WaitWoken {
+				switch slept.Wait {
+				case abi.WaitWoken:
 					event = &abi.Event{Type: abi.Woken, NowUS: slept.NowUS, By: slept.By, Random: slept.Random}
+				case abi.WaitDown:
+					event = &abi.Event{Type: abi.Down, NowUS: slept.NowUS, Random: slept.Random}
 				}
 				continue
 			}

@@ -73,10 +73,12 @@ func (d *driven) follow(ctx context.Context, action json.RawMessage, delay int64
 		switch s.Wait {
 		case "woken":
 			step.Woken = s.By
+		case "down":
+			step.Down = true
 		case "cancelled":
 			step.Cancelled = json.RawMessage("true")
 		}
-		if step.cutsShort() {
+		if step.Down || step.cutsShort() {
 			d.request.Event = step.event(s.NowUS)
 			return ""
 		}

@@ -145,6 +145,9 @@ func (l *loader) finishStep(s *Step) error {
 	if s.Woken != "" {
 		events++
 	}
+	if s.Down {
+		events++
+	}
 	if s.Broken != nil {
 		events++
 	}

@@ -31,6 +31,7 @@ func TestLoadRefuses(t *testing.T) {
 		"no form":                  `"policy":"p"`,
 		"no event":                 `"steps":[{"want":{}}]`,
 		"two events":               `"steps":[{"attempt":{},"woken":"ready","want":{}}]`,
+		"down, and an attempt":     `"steps":[{"attempt":{},"down":true,"want":{}}]`,
 		"no expectation":           `"steps":[{"attempt":{}}]`,
 		"two expectations":         `"steps":[{"attempt":{},"want":{},"want_error":{"code":"x"}}]`,
 		"an unknown result":        `"steps":[{"attempt":"nobody","want":{}}]`,

@@ -34,6 +34,10 @@ func (w *world) Sleep(_ context.Context, text []byte) []byte {
 		}
 	}
 	w.now += a.DelayUS
+	if w.o.Watches && a.Wake != nil && w.now < w.back() {
+		step := Step{Random: w.o.Random}
+		return fmt.Appendf(nil, `{"wait":"down","now_us":%d%s}`, w.now, step.random())
+	}
 	return fmt.Appendf(nil, `{"wait":"full","now_us":%d}`, w.now)
 }
 
@@ -45,13 +49,9 @@ func enough(is, least string) bool {
 // Attempt implements Host.
 func (w *world) Attempt(context.Context, []byte) []byte {
 	w.starts = append(w.starts, w.now)
-	back := int64(math.MaxInt64)
-	if w.o.UpUS != nil {
-		back = *w.o.UpUS
-	}
 	step := Step{Attempt: w.o.Up, Random: w.o.Random}
 	takes := w.o.UpTakesUS
-	if w.now < back {
+	if w.now < w.back() {
 		step.Attempt, takes = w.o.Down, w.o.TakesUS
 		if len(w.starts) == 1 && w.o.FirstTakesUS != nil {
 			takes = *w.o.FirstTakesUS
@@ -59,6 +59,14 @@ func (w *world) Attempt(context.Context, []byte) []byte {
 	}
 	w.now += takes
 	return step.event(w.now)
+}
+
+// back is when the server is up.
+func (w *world) back() int64 {
+	if w.o.UpUS == nil {
+		return math.MaxInt64
+	}
+	return *w.o.UpUS
 }
 
 // throughOutage plays an outage through one door, and continues run as often

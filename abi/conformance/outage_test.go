@@ -59,3 +59,24 @@ func TestWorldNotices(t *testing.T) {
 		}
 	}
 }
+
+func TestWorldWatches(t *testing.T) {
+	for _, test := range []struct {
+		now        int64
+		wake, want string
+	}{
+		{0, `,"wake":{"by":"ready"}`, `{"wait":"down","now_us":50,"random":9}`},
+		{0, ``, `{"wait":"full","now_us":50}`},
+		{50, `,"wake":{"by":"ready"}`, `{"wait":"full","now_us":100}`},
+	} {
+		w := worldOf(&Outage{UpUS: ptr[int64](100), Notices: "accepting", Watches: true, Random: ptr[int64](9)})
+		w.now = test.now
+		if got := string(w.Sleep(t.Context(), []byte(`{"delay_us":50`+test.wake+`}`))); got != test.want {
+			t.Errorf("at %d%s: want %s, got %s", test.now, test.wake, test.want, got)
+		}
+	}
+	w := worldOf(&Outage{Watches: true})
+	if got := string(w.Sleep(t.Context(), []byte(`{"delay_us":50,"wake":{"by":"ready"}}`))); got != `{"wait":"down","now_us":50}` {
+		t.Errorf("for ever: %s", got)
+	}
+}

@@ -36,7 +36,8 @@ func (s *script) Now(context.Context) []byte {
 	return fmt.Appendf(nil, `{"now_us":%d}`, s.now)
 }
 
-// Sleep implements Host: the wait is full unless the next step cuts it short.
+// Sleep implements Host: the wait is full unless the next step cuts it short, or
+// is that the server is down.
 func (s *script) Sleep(_ context.Context, text []byte) []byte {
 	s.compare(text)
 	a, err := readAction(text)
@@ -54,6 +55,12 @@ func (s *script) Sleep(_ context.Context, text []byte) []byte {
 		return nil
 	}
 	step := &s.c.Steps[s.next]
+	if step.Down {
+		s.now += s.wait(step)
+		s.pending = 0
+		s.play()
+		return fmt.Appendf(nil, `{"wait":"down","now_us":%d%s}`, s.now, step.random())
+	}
 	if !step.cutsShort() {
 		s.now += s.wait(step)
 		return fmt.Appendf(nil, `{"wait":"full","now_us":%d}`, s.now)
@@ -163,6 +170,8 @@ func (s *Step) event(now int64) []byte {
 		return fmt.Appendf(nil, `{"type":"repaired","now_us":%d%s,"result":%s}`, now, s.random(), s.Repair)
 	case s.Woken != "":
 		return fmt.Appendf(nil, `{"type":"woken","now_us":%d%s,"by":%q}`, now, s.random(), s.Woken)
+	case s.Down:
+		return fmt.Appendf(nil, `{"type":"down","now_us":%d%s}`, now, s.random())
 	case s.cutsShort():
 		return fmt.Appendf(nil, `{"type":"cancelled","now_us":%d}`, now)
 	}

@@ -24,6 +24,8 @@ func TestScriptMovesTheClock(t *testing.T) {
 		{"attempt":{"exit_code":3},"wait_us":-50,"takes_us":1,"want":`+retry+`},
 		{"woken":"ready","after_us":20,"random":4,"want":{"type":"retry","attempt":2,"delay_us":0}},
 		{"repair":{"exit_code":0},"takes_us":2,"want":`+retry+`},
+		{"down":true,"random":5,"want":`+retry+`},
+		{"down":true,"wait_us":400,"want":`+retry+`},
 		{"cancelled":true,"after_us":9,"want":{"type":"stop"}}`)
 	s := newScript(c, 0, c.ClockUS)
 	ctx := t.Context()
@@ -36,7 +38,9 @@ func TestScriptMovesTheClock(t *testing.T) {
 		{string(s.Attempt(ctx, []byte(retry))), `{"type":"attempted","now_us":1458,"result":{"exit_code":3}}`},
 		{string(s.Sleep(ctx, []byte(retry))), `{"wait":"woken","by":"ready","now_us":1478,"random":4}`},
 		{string(s.Attempt(ctx, []byte(`{"type":"retry","attempt":2,"delay_us":0}`))), `{"type":"repaired","now_us":1480,"result":{"exit_code":0}}`},
-		{string(s.Sleep(ctx, []byte(retry))), `{"wait":"cancelled","now_us":1489}`},
+		{string(s.Sleep(ctx, []byte(retry))), `{"wait":"down","now_us":1980,"random":5}`},
+		{string(s.Sleep(ctx, []byte(retry))), `{"wait":"down","now_us":2380}`},
+		{string(s.Sleep(ctx, []byte(retry))), `{"wait":"cancelled","now_us":2389}`},
 		{string(s.Sleep(ctx, []byte(retry))), ``},
 	} {
 		if test.got != test.want {
@@ -85,6 +89,7 @@ func TestScriptBreaksAFunction(t *testing.T) {
 func TestStepEvents(t *testing.T) {
 	for want, step := range map[string]*Step{
 		`{"type":"woken","now_us":-3,"by":"accepting"}`:                  {Woken: "accepting"},
+		`{"type":"down","now_us":-3,"random":6}`:                         {Down: true, Random: ptr[int64](6)},
 		`{"type":"cancelled","now_us":-3}`:                               {Cancelled: []byte("true")},
 		`{"type":"cancelled","now_us":-3,"result":{"signal":"SIGKILL"}}`: {Cancelled: []byte(`{"signal":"SIGKILL"}`)},
 		`{"type":"attempted","now_us":-3,"result":{"signal":"SIGKILL"}}`: {Attempt: []byte(`{"signal":"SIGKILL"}`)},

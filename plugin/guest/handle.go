@@ -34,7 +34,7 @@ func faultText(fault any) string {
 }
 
 func describe(string) ([]byte, error) {
-	d := abi.Description{Version: abi.Release, Build: runtime.Version()}
+	d := abi.Description{ABI: abi.Version{Major: abi.Major, Minor: abi.Minor, Patch: abi.Patch}, Version: abi.Release, Build: runtime.Version()}
 	for _, name := range policy.Names() {
 		doc, err := policy.BuiltIn(name)
 		if err != nil {

@@ -103,6 +103,9 @@ func (l *loop) follow(action abi.Action) error {
 		case abi.WaitWoken:
 			l.event = abi.Event{Type: abi.Woken, NowUS: slept.NowUS, By: slept.By, Random: slept.Random}
 			return nil
+		case abi.WaitDown:
+			l.event = abi.Event{Type: abi.Down, NowUS: slept.NowUS, Random: slept.Random}
+			return nil
 		case abi.WaitCancelled:
 			l.event = abi.Event{Type: abi.Cancelled, NowUS: slept.NowUS}
 			return nil
@@ -121,8 +124,8 @@ func (l *loop) attempt(action abi.Action) error {
 	switch {
 	case err != nil:
 		return failed(abi.HostAttempt, err.Error())
-	case event.Type == abi.Woken:
-		return failed(abi.HostAttempt, `answered "woken", which ends a sleep`)
+	case event.Type == abi.Woken, event.Type == abi.Down:
+		return failed(abi.HostAttempt, `answered "`+string(event.Type)+`", which ends a sleep`)
 	}
 	l.event = event
 	return nil

@@ -224,7 +224,7 @@ func TestRunThatIsWoken(t *testing.T) {
 		return string((&abi.Slept{Wait: abi.WaitFull, NowUS: h.clock}).Encode())
 	}
 	o := outcome(t, runRequest(nil), h)
-	if o.Type != abi.OutcomeOK || o.ElapsedUS != 150_000 || sleeps != 2 {
+	if o.Type != abi.OutcomeOK || o.ElapsedUS != 115_000 || sleeps != 2 {
 		t.Errorf("after %d sleeps: %v, %+v", sleeps, h.asked, o)
 	}
 }
@@ -335,6 +335,7 @@ func TestHostFunctionsThatFail(t *testing.T) {
 		{"no sleep", abi.HostSleep, "gave no answer", func(h *fakeHost) { h.onSleep = attempted("") }},
 		{"a sleep that is a number", abi.HostSleep, "expected an object, not a number", func(h *fakeHost) { h.onSleep = attempted("0") }},
 		{"a sleep of another kind", abi.HostSleep, "expected one of", func(h *fakeHost) { h.onSleep = attempted(`{"wait":"slept","now_us":1}`) }},
+		{"an attempt that is down", abi.HostAttempt, `"down"`, func(h *fakeHost) { h.onAttempt = attempted(`{"type":"down","now_us":1}`) }},
 		{"a wake by nobody", abi.HostSleep, "is missing", func(h *fakeHost) { h.onSleep = attempted(`{"wait":"woken","now_us":1}`) }},
 	} {
 		h := &fakeHost{t: t, result: failing(9)}

@@ -64,6 +64,11 @@ func (d *decision) load(text string) error {
 		if s.phase != attempting || s.pending == 0 {
 			return unexpected(e, "there is no wait that it could cut short")
 		}
+	case abi.Down:
+		if s.phase != attempting || s.pending == 0 {
+			return unexpected(e, "there is no wait that could be over")
+		}
+		atLeast = s.pending
 	}
 	d.passed = d.advance(e.NowUS, atLeast)
 	return nil
@@ -96,6 +101,8 @@ func (d *decision) answer(explain bool) (abi.Action, error) {
 		return d.afterRepair(), nil
 	case abi.Woken:
 		return d.woken()
+	case abi.Down:
+		return d.down()
 	}
 	if d.ran() && d.event.Result.OK() {
 		return d.attempted(explain) // it was done before the cancelling reached it

@@ -137,11 +137,9 @@ func (d *decision) next(i int, delay int64) abi.Action {
 		left := max(0, budget.MaxWait-s.time)
 		a.RemainingUS = &left
 	}
-	if w := budget.Wake; w != nil && delay > 0 && s.vain < w.MaxVain {
-		if by := w.by(d.call); by != "" {
-			d.wakeAfter = w.heldOff(s.vain)
-			a.Wake = &abi.Wake{By: by, AfterUS: d.wakeAfter}
-		}
+	if w := budget.Wake; delay > 0 && d.believed(w, s) {
+		d.wakeAfter = w.heldOff(s.vain)
+		a.Wake = &abi.Wake{By: w.by(d.call), AfterUS: d.wakeAfter}
 	}
 	return a
 }
@@ -168,13 +166,8 @@ func (d *decision) woken() (abi.Action, error) {
 	budget, s := &d.doc.Budgets[i], &d.budgets[i]
 	w, left := budget.Wake, max(0, d.pending-d.passed)
 	held := max(0, d.wakeAfter-d.passed)
-	if w == nil || s.vain >= w.MaxVain || held > 0 || !enough(d.event.By, w.by(d.call)) {
-		action := d.next(i, left)
-		d.wakeAfter = held
-		if action.Wake != nil {
-			action.Wake.AfterUS = held
-		}
-		return action, nil
+	if !d.believed(w, s) || held > 0 || !enough(d.event.By, w.by(d.call)) {
+		return d.waitOn(i, left, held), nil
 	}
 	u, err := d.chance(d.call, d.event)
 	if err != nil {
@@ -194,5 +187,48 @@ func (d *decision) woken() (abi.Action, error) {
 }
 
 func enough(is, need abi.Readiness) bool {
-	return need != "" && (is == abi.Ready || is == need)
+	return is == abi.Ready || is == need
+}
+
+// waitOn is a wait that goes on without an attempt between, held off for as long
+// as the one before still was.
+func (d *decision) waitOn(i int, delay, held int64) abi.Action {
+	action := d.next(i, delay)
+	d.wakeAfter = held
+	if action.Wake != nil {
+		action.Wake.AfterUS = held
+	}
+	return action
+}
+
+// down answers a wait that is over while the host sees that the server is down.
+// An attempt would be in vain, so the schedule goes on without it; but a limit
+// gets its last attempt, whatever the host sees.
+func (d *decision) down() (abi.Action, error) {
+	i := int(d.budget)
+	budget, s := &d.doc.Budgets[i], &d.budgets[i]
+	held, left := max(0, d.wakeAfter-d.passed), budget.MaxWait-s.time
+	if budget.CallBudget != CallIgnore {
+		left = min(left, d.callLeft())
+	}
+	if !d.believed(budget.Wake, s) || left <= 0 || s.step >= abi.MaxAttempts {
+		return d.next(i, 0), nil
+	}
+	u, err := int64(0), error(nil)
+	if budget.Backoff.draws() {
+		if u, err = d.chance(d.call, d.event); err != nil {
+			return abi.Action{}, err
+		}
+	}
+	s.step++
+	delay := budget.Backoff.delay(s.step, u)
+	if delay >= d.callLeft() && (budget.CallBudget == CallStopAbove || budget.CallBudget == CallStopAt) {
+		return d.next(i, 0), nil // the schedule ends with this attempt
+	}
+	return d.waitOn(i, min(delay, left), held), nil
+}
+
+// believed says whether what the host sees of the server counts.
+func (d *decision) believed(w *WakeRule, s *spent) bool {
+	return w != nil && s.vain < w.MaxVain && w.by(d.call) != ""
 }

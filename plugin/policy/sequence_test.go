@@ -145,6 +145,11 @@ func TestAnySequenceOfEvents(t *testing.T) {
 				continue
 			}
 			j.tick(t)
+			if j.last.Wake != nil && rapid.Bool().Draw(t, "down") {
+				u := drawChance(t)
+				j.step(t, abi.Event{Type: abi.Down, Random: &u})
+				continue
+			}
 			if rapid.IntRange(0, 40).Draw(t, "cancel") == 0 {
 				j.step(t, abi.Event{Type: abi.Cancelled})
 				if j.last.Outcome.Type != abi.OutcomeCancelled {

@@ -65,7 +65,7 @@ func TestWakeIsOffered(t *testing.T) {
 }
 
 func TestWokenCallersAreSpread(t *testing.T) {
-	for random, want := range map[int64]int64{0: 0, 1 << 31: 50_000, lastChance: 100_000} {
+	for random, want := range map[int64]int64{0: 0, 1 << 31: 15_000, lastChance: 30_000} {
 		w := wait0(t, steady(t, "150s"), read0(1))
 		a := w.wake(100_000, abi.Accepting, random)
 		if a.Type != abi.Retry || a.DelayUS != want || a.Wake != nil || a.Attempt != 2 || a.Kind != "unavailable" {
@@ -81,8 +81,8 @@ func TestWokenCallersAreSpread(t *testing.T) {
 func TestTheSpreadDoesNotPassADeadline(t *testing.T) {
 	w := wait0(t, steady(t, "1s"), read0(1)) // at 0.5 the second attempt, at 1 the last
 	w.attempt(500_000, refused)
-	if a := w.wake(470_000, abi.Ready, lastChance); a.DelayUS != 30_000 {
-		t.Errorf("30 ms before the window's end: %s", a.Encode())
+	if a := w.wake(480_000, abi.Ready, lastChance); a.DelayUS != 20_000 {
+		t.Errorf("20 ms before the window's end: %s", a.Encode())
 	}
 	w = wait0(t, steady(t, "1s"), read0(1))
 	w.attempt(500_000, refused)
@@ -92,8 +92,8 @@ func TestTheSpreadDoesNotPassADeadline(t *testing.T) {
 	call := read0(1)
 	call.BudgetUS = 300_000
 	w = wait0(t, steady(t, "150s"), call)
-	if a := w.wake(260_000, abi.Ready, lastChance); a.DelayUS != 40_000 {
-		t.Errorf("40 ms before the call's end: %s", a.Encode())
+	if a := w.wake(280_000, abi.Ready, lastChance); a.DelayUS != 20_000 {
+		t.Errorf("20 ms before the call's end: %s", a.Encode())
 	}
 }
 

@@ -154,6 +154,15 @@ var mutants = []mutant{
 	replace("retry.go", "\t\ts.vain++\n", "", "a flapping probe wakes for ever"),
 	replace("retry.go", "1<<min(vain-1, 32)", "1", "the hold-off does not grow"),
 	replace("retry.go", "d.wakeAfter = held\n", "d.wakeAfter = 0\n", "an ignored wake ends the hold-off"),
+	replace("retry.go", "|| left <= 0 ||", "||", "the deadline has no attempt while the server is down"),
+	replace("retry.go", "return d.next(i, 0), nil // the schedule ends", "return d.waitOn(i, left, held), nil // the schedule ends", "a call that stops before its end has no last attempt"),
+	replace("retry.go", "\ts.step++\n\tdelay := budget.Backoff.delay(s.step, u)", "\tdelay := budget.Backoff.delay(s.step, u)", "the schedule stands still while the server is down"),
+	replace("retry.go", "min(delay, left), held", "delay, held", "the schedule goes past its deadline while the server is down"),
+	replace("retry.go", "w != nil && s.vain < w.MaxVain && ", "w != nil && ", "a probe that was wrong three times is believed"),
+	replace("retry.go", "|| s.step >= abi.MaxAttempts", "", "a host that is always down outgrows the state"),
+	replace("retry.go", "held, left := max(0, d.wakeAfter-d.passed),", "held, left := int64(0),", "an attempt that is left out ends the hold-off"),
+	replace("retry.go", "if budget.CallBudget != CallIgnore {", "if budget.CallBudget == CallIgnore {", "a wait for a server that is down passes the call's end"),
+	replace("decide.go", "there is no wait that could be over\")\n\t\t}\n\t\tatLeast = s.pending\n", "there is no wait that could be over\")\n\t\t}\n", "an early timer buys time while the server is down"),
 
 	// Repairs.
 	replace("retry.go", "action.Repair, action.RepairForce = true, b.Repair.Force", "action.Repair, action.RepairForce = false, b.Repair.Force", "never repairs"),

@@ -6,6 +6,11 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import trio
 
 
 async def sleep(seconds: float) -> None:
@@ -16,6 +21,46 @@ async def sleep(seconds: float) -> None:
         await anyio.sleep(seconds)
     else:
         await asyncio.sleep(seconds)
+
+
+class Signal:
+    """Wakes a task of the current event loop from any thread."""
+
+    def __init__(self) -> None:
+        if _in_trio():
+            import trio
+
+            event = trio.Event()
+            self._event: asyncio.Event | trio.Event = event
+            self._soon: Callable[[Callable[[], None]], object] = (
+                trio.lowlevel.current_trio_token().run_sync_soon
+            )
+        else:
+            self._event = asyncio.Event()
+            self._soon = asyncio.get_running_loop().call_soon_threadsafe
+
+    def set(self) -> None:
+        """Wake it. A loop that has ended needs no waking."""
+        with suppress(RuntimeError):
+            self._soon(lambda: self._event.set() and None)
+
+    def clear(self) -> None:
+        """Forget what was set, on the task's own thread."""
+        if isinstance(self._event, asyncio.Event):
+            self._event.clear()
+        else:
+            self._event = type(self._event)()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it is set, or for so many seconds."""
+        if isinstance(self._event, asyncio.Event):
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._event.wait(), seconds)
+            return
+        import trio
+
+        with trio.move_on_after(seconds):
+            await self._event.wait()
 
 
 async def in_thread(function: Callable[[], None]) -> None:

@@ -42,6 +42,11 @@ def current() -> SystemClock:
     return _current
 
 
+def is_real() -> bool:
+    """Whether the clock in force is the real one."""
+    return _current is _system
+
+
 def replace(clock: SystemClock | None) -> SystemClock:
     """Put another clock in force for the whole process, ``None`` for the real
     one, and get the one that was.

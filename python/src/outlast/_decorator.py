@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._drive import Ended
     from ._task import ResultOf
     from .hooks._registry import Hook
+    from .ready import Readiness
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,6 +53,7 @@ def retry(
     repair: Callable[[bool], Any] | None = None,
     observe: Hook | None = None,
     secrets: Sequence[str] = (),
+    ready: Readiness | None = None,
     reraise: bool = False,
 ) -> Decorator:
     """Let a function, plain or a coroutine function, ride out a server's restart.
@@ -77,6 +79,7 @@ def retry(
         repair: As for ``Policy.run``; of a coroutine function a coroutine function.
         observe: Is told of the events of each call, besides the hooks.
         secrets: Texts that no hook and no outcome's message may show.
+        ready: Sees whether the server is back, as for ``Policy.run``.
         reraise: Raise the function's own exception when the policy stops, not a
             :class:`CallError`. :func:`outcome_of` has its outcome.
 
@@ -103,7 +106,7 @@ def retry(
             raise TypeError("outlast: a generator cannot be retried: it may have given values")
         own = call if label is not None else replace(call, label=_name(function))
         calls = _Calls(
-            chosen, own, result_of, judge, repair, observe, secret_texts(secrets), reraise
+            chosen, own, result_of, judge, repair, observe, secret_texts(secrets), ready, reraise
         )
         if inspect.iscoroutinefunction(function):
             return calls.coroutine(function)
@@ -133,6 +136,7 @@ class _Calls:
         repair: Callable[[bool], Any] | None,
         observe: Hook | None,
         secrets: tuple[str, ...],
+        ready: Readiness | None,
         reraise: bool,
     ) -> None:
         self._policy = policy
@@ -140,7 +144,7 @@ class _Calls:
         self._judge = judge
         self._repair = repair
         self._reraise = reraise
-        self._options = (repair, None, None, result_of, observe, secrets)
+        self._options = (repair, None, None, result_of, observe, secrets, ready)
 
     def plain(self, function: Callable[P, T]) -> Callable[P, T]:
         from . import _clock, _run

@@ -6,14 +6,15 @@ each driver carries out the steps in its own way and sends back how they ended.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from . import _wire, events
-from ._action import Retry, Stop
+from ._action import Readiness, Retry, Stop
 from ._errors import PluginError
+from ._lookout import LookOut, Lookout
 from ._outcome import Outcome
 from ._result import Result
 from ._session import Session
@@ -63,7 +64,7 @@ class Ended:
     raised: Exception | None = None
 
 
-Step = Attempt | Load | Sleep | Repair
+Step = Attempt | Load | Sleep | LookOut | Repair
 """What a driver has to do next."""
 
 Steps = Generator[Step, Done, Ended]
@@ -90,9 +91,17 @@ class Driver:
         self._began = task.now()
         self.seen = 0
         self.raised: Exception | None = None
+        self._lookout: Lookout | None = None  # since the last attempt; None: nobody watches
+        self._waited = False  # since the last attempt
 
     def steps(self) -> Steps:
         """The whole call, with a plugin that only decides."""
+        try:
+            return (yield from self._steps())
+        finally:
+            self.look_away()
+
+    def _steps(self) -> Steps:
         attempt, done = 1, Done()
         repair: Retry | None = None
         while True:
@@ -113,15 +122,26 @@ class Driver:
                 return self._failed(e, attempted=False)
             if isinstance(action, Stop):
                 return self._ended(self._task.stopped(action.outcome))
-            if action.delay > 0:
+            while action.delay > 0:
                 done = yield from self.wait(action)
                 if done.error is not None:
                     return self._failed(done.error, attempted=False)
+                if done.value is None:
+                    break
+                try:
+                    told = self._tell_plugin(done.value)
+                except BaseException as e:
+                    return self._failed(e, attempted=False)
+                if isinstance(told, Stop):
+                    return self._ended(self._task.stopped(told.outcome))
+                action = told
             repair = action if action.repair else None
             attempt = action.attempt
 
     def attempt(self, attempt: int) -> Generator[Step, Done, Done]:
         """Make an attempt. The value is its result, with its times."""
+        self.look_away()
+        self._waited = False
         task = self._task
         started = task.now()
         done = yield Attempt()
@@ -174,9 +194,14 @@ class Driver:
     def wait(self, action: Retry) -> Generator[Step, Done, Done]:
         """Wait until the delay is over. It counts from the event that led to the
         action, so the time to load the plugin and to decide is part of it.
+
+        The value is ``None`` after the whole wait; what woke it, if the server
+        came back; or ``"down"``, after the whole wait, if the server is seen to
+        be down.
         """
         task = self._task
         at = task.now()
+        lookout = self._look_out(action)
         task.tell(
             events.Waiting,
             kind=action.kind,
@@ -185,11 +210,51 @@ class Driver:
             delay=action.delay,
             remaining=action.remaining,
             at=at,
+            watched=action.wake.by if lookout and action.wake else None,
+            again=self._waited,
         )
+        self._waited = True
         decided = max(0, _wire.micros(at, "now") - self.seen)  # a clock may go backwards
         left = max(0, _wire.micros(action.delay, "delay") - decided)
-        done = yield Sleep(_wire.seconds(left))
+        if lookout is None or action.wake is None:
+            done = yield Sleep(_wire.seconds(left))
+            return done if done.error is not None else Done()
+        held = min(left, max(0, _wire.micros(action.wake.after, "after") - decided))
+        done = yield LookOut(lookout, _wire.seconds(left), _wire.seconds(held), action.wake.by)
+        if done.error is not None:
+            return done
+        if done.value is not None:
+            self.look_away()  # it must be seen away again before it can come back
+            self._noticed(events.Woken, by=done.value)
+        elif lookout.down:
+            self._noticed(events.LeftOut)
+            done = Done("down")
         return done
+
+    def _noticed(self, kind: Callable[..., events.Event], **details: Any) -> None:
+        now = self._task.now()
+        self.seen = _wire.micros(now, "now")
+        self._task.tell(kind, at=now, **details)
+
+    def _tell_plugin(self, noticed: Readiness | Literal["down"]) -> Retry | Stop:
+        """Ask what to do after a wait that did not lead to its attempt."""
+        assert self._session is not None
+        now = _wire.seconds(self.seen)
+        return self._session.down(now) if noticed == "down" else self._session.woken(noticed, now)
+
+    def _look_out(self, action: Retry) -> Lookout | None:
+        """Watch for a wait that may be cut short, if the call can."""
+        if action.wake is None or self._task.ready is None:
+            return None
+        if self._lookout is None:
+            self._lookout = Lookout(self._task.ready, action.wake)
+        return self._lookout
+
+    def look_away(self) -> None:
+        """End the watch: an attempt follows, or the call's end."""
+        if self._lookout is not None:
+            self._lookout.stop()
+            self._lookout = None
 
     def _ended(self, outcome: Outcome) -> Ended:
         return Ended(outcome, raised=self.raised)

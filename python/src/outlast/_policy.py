@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._session import Session
     from ._task import ResultOf, Task
     from .hooks._registry import Hook
+    from .ready import Readiness
 
 BUILT_IN = ("omnigraph", "witan-core")
 """The policies that the plugin carries."""
@@ -169,6 +170,7 @@ class Policy:
         result_of: ResultOf | None = None,
         observe: Hook | None = None,
         secrets: Sequence[str] = (),
+        ready: Readiness | None = None,
         check: bool = False,
     ) -> Outcome:
         """Carry out a call on this thread: Python drives, and asks the plugin
@@ -191,6 +193,10 @@ class Policy:
             result_of: Maps further exceptions, and is asked first.
             observe: Is told of the call's events, besides the hooks.
             secrets: Texts that no hook and no outcome's message may show.
+            ready: Sees whether the server is back, for waits that the policy lets
+                it cut short, such as ``outlast.ready.Server(url)``; ``None``: they
+                are slept through. It watches in real time only: not with a *sleep*
+                of your own, nor on the clock of :mod:`outlast.testing`.
             check: Raise unless the call succeeded.
 
         Returns:
@@ -203,7 +209,9 @@ class Policy:
         """
         from . import _run
 
-        task = self._task(call, repair, clock, seed, result_of, observe, secrets)
+        task = self._task(
+            call, repair, clock, seed, result_of, observe, secrets, None if sleep else ready
+        )
         how = sleep or _clock.current().sleep
         return finish(_run.run(task, attempt, how, repair), call, check)
 
@@ -219,6 +227,7 @@ class Policy:
         result_of: ResultOf | None = None,
         observe: Hook | None = None,
         secrets: Sequence[str] = (),
+        ready: Readiness | None = None,
         check: bool = False,
     ) -> Outcome:
         """Carry out a call in this task of asyncio, or of trio if anyio is
@@ -231,7 +240,9 @@ class Policy:
         """
         from . import _run
 
-        task = self._task(call, repair, clock, seed, result_of, observe, secrets)
+        task = self._task(
+            call, repair, clock, seed, result_of, observe, secrets, None if sleep else ready
+        )
         how = sleep or _clock.current().asleep
         return finish(await _run.arun(task, attempt, how, repair), call, check)
 
@@ -247,6 +258,7 @@ class Policy:
         result_of: ResultOf | None = None,
         observe: Hook | None = None,
         secrets: Sequence[str] = (),
+        ready: Readiness | None = None,
         check: bool = False,
     ) -> Outcome:
         """Carry out a call as :meth:`run` does, but let the plugin drive: it
@@ -257,7 +269,9 @@ class Policy:
         """
         from . import _run_in_plugin
 
-        task = self._task(call, repair, clock, seed, result_of, observe, secrets)
+        task = self._task(
+            call, repair, clock, seed, result_of, observe, secrets, None if sleep else ready
+        )
         how = sleep or _clock.current().sleep
         return finish(_run_in_plugin.run_in_plugin(task, attempt, how, repair), call, check)
 
@@ -270,6 +284,7 @@ class Policy:
         result_of: ResultOf | None,
         observe: Hook | None,
         secrets: Sequence[str],
+        ready: Readiness | None,
     ) -> Task:
         from ._exceptions import mapper
         from ._task import Task
@@ -283,6 +298,7 @@ class Policy:
             repairs=repair is not None,
             observe=observe,
             secrets=secret_texts(secrets),
+            ready=ready if _clock.is_real() else None,
         )
 
     def __repr__(self) -> str:

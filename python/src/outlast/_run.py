@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from ._clock import AsyncSleep, Sleep
 from ._drive import Attempt, Done, Ended, Load, Repair, Step, drive
+from ._lookout import LookOut
 from ._result import Result
 from ._task import Task
 
@@ -43,6 +44,8 @@ def performer(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | N
             case Repair(force):
                 assert repair is not None
                 return repair(force)
+            case LookOut():
+                return step.wait()
         return sleep(step.seconds)
 
     return perform
@@ -107,4 +110,6 @@ async def _perform(
         case Repair(force):
             assert repair is not None
             return await repair(force)
+        case LookOut():
+            return await step.await_()
     return await sleep(step.seconds)

@@ -33,6 +33,8 @@ def run_in_plugin(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer
         outcome = callbacks.drive()
     except BaseException as e:
         return Ended(error=e, raised=callbacks.driver.raised)
+    finally:
+        callbacks.driver.look_away()
     return Ended(outcome, raised=callbacks.driver.raised)
 
 
@@ -148,8 +150,15 @@ class _Callbacks:
         if done.error is not None:
             self.failed(done.error)
             self._next = self._event("cancelled", None, self._task.now())
-        slept = {"wait": "full" if done.error is None else "cancelled"}
-        return _wire.dumps({**slept, "now_us": self._micros(self._task.now())})
+            return _wire.dumps({"wait": "cancelled", "now_us": self.driver.seen})
+        if done.value is None:
+            return _wire.dumps({"wait": "full", "now_us": self._micros(self._task.now())})
+        told: Event = {"now_us": self.driver.seen}
+        if done.value != "down":
+            told["by"] = done.value
+        wait = "woken" if "by" in told else "down"
+        self._next = {"type": wait, **told}
+        return _wire.dumps({"wait": wait, **told})
 
     def attempt(self, action: bytes) -> bytes:
         retry = self._read(action)

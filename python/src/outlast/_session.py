@@ -123,6 +123,26 @@ class Session:
         event["by"] = by
         return self._answer(event, self._last)
 
+    def down(self, now: float | None = None, random: float | None = None) -> Action:
+        """Tell that a wait is over, in full, and that the server is seen to be
+        down, and get what to do next: the schedule's next wait for the same
+        attempt, or, without a delay, that attempt all the same.
+
+        It may follow a wait that had ``wake``, and no other. The last look at
+        the server must have begun after the last attempt and ended within the
+        last second, and was refused, found no way to the server, or no such name.
+
+        Args:
+            now: When, as in :meth:`next`.
+            random: As in :meth:`next`.
+
+        Raises:
+            PluginError: As in :meth:`next`; there must have been a wait.
+            ValueError: If an argument is out of bounds.
+            RuntimeError: If the session is over.
+        """
+        return self._answer(self._event("down", now, random, None), self._last)
+
     def cancelled(self, result: Result | None = None, now: float | None = None) -> Stop:
         """Tell that the caller gave up, and get the outcome.
 

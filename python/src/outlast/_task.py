@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import events
 from ._call import Call
@@ -13,6 +13,9 @@ from ._outcome import Outcome
 from ._policy import Policy
 from ._result import Result
 from .hooks._registry import Hook, get_hooks, tell
+
+if TYPE_CHECKING:
+    from .ready import Readiness
 
 REDACTED = "[redacted]"
 """Stands in for a secret."""
@@ -34,6 +37,7 @@ class Task:
         repairs: Whether the caller can repair.
         observe: Is told of the call's events besides the hooks.
         secrets: Are replaced wherever a text of an attempt is told to hooks.
+        ready: Sees whether the server is back; ``None``: nobody does.
     """
 
     policy: Policy
@@ -44,6 +48,7 @@ class Task:
     repairs: bool = False
     observe: Hook | None = None
     secrets: tuple[str, ...] = ()
+    ready: Readiness | None = None
 
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""

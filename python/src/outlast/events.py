@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ._action import Readiness
 from ._call import Call
 from ._outcome import Outcome
 from ._result import Result
@@ -55,6 +56,9 @@ class Waiting(Event):
         delay: Seconds until it, from the end of the attempt before.
         remaining: Seconds left of the budget's window; ``None`` if it has none.
         at: When.
+        watched: What of the server cuts the wait short; ``None``: nobody watches.
+        again: It goes on from another wait for the same attempt, after
+            :class:`Woken` or :class:`LeftOut`.
     """
 
     kind: str
@@ -62,6 +66,33 @@ class Waiting(Event):
     attempt: int
     delay: float
     remaining: float | None
+    at: float
+    watched: Readiness | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Woken(Event):
+    """A wait was cut short, since the server is back.
+
+    Attributes:
+        by: How much of an answer was seen.
+        at: When.
+    """
+
+    by: Readiness
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut(Event):
+    """A wait is over and the server seen to be down, so that the attempt would be
+    in vain. The policy may want it all the same.
+
+    Attributes:
+        at: When.
+    """
+
     at: float
 
 
@@ -123,8 +154,10 @@ __all__ = [
     "AttemptEnded",
     "Event",
     "InstanceReplaced",
+    "LeftOut",
     "Loaded",
     "Repairing",
     "Stopped",
     "Waiting",
+    "Woken",
 ]

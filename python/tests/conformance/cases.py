@@ -88,7 +88,9 @@ def _finish(case: Case, results: dict[str, Any], policies: dict[str, Any]) -> No
     for key in ("down", "up"):
         _resolve(members.get("outage", {}), key, results)
     for step in members.get("steps", ()):
-        events = [k for k in ("attempt", "repair", "woken", "cancelled", "broken") if k in step]
+        events = [
+            k for k in ("attempt", "repair", "woken", "down", "cancelled", "broken") if k in step
+        ]
         assert len(events) == 1, f"{case.name}: a step needs one event"
         assert ("want" in step) != ("want_error" in step), case.name
         for key in ("attempt", "repair", "cancelled"):

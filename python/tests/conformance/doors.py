@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from .cases import Case
 from .compare import decoded, differences, mismatch, opened, state_problems
-from .script import FIRST_ACTION, Dying, Script, Silent, World, cuts_short, dumped, event_of
+from .script import FIRST_ACTION, Dying, Script, Silent, World, dumped, event_of
 
 
 class Plugin(Protocol):
@@ -94,9 +94,11 @@ class _Loop:
             except ValueError:
                 return "outlast_sleep"
             step = {"woken": slept.get("by")} if slept["wait"] == "woken" else {}
+            if slept["wait"] == "down":
+                step = {"down": True}
             if slept["wait"] == "cancelled":
                 step = {"cancelled": True}
-            if cuts_short(step):
+            if step:
                 if "random" in slept:
                     step["random"] = slept["random"]
                 self._request["event"] = event_of(step, slept["now_us"])

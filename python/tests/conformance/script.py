@@ -34,6 +34,8 @@ def event_of(step: Step, now: int) -> dict[str, Any]:
         return with_random(step, {"type": "repaired", "now_us": now, "result": step["repair"]})
     if step.get("woken"):
         return with_random(step, {"type": "woken", "now_us": now, "by": step["woken"]})
+    if step.get("down"):
+        return with_random(step, {"type": "down", "now_us": now})
     if cuts_short(step):
         return {"type": "cancelled", "now_us": now}
     return {"type": "cancelled", "now_us": now, "result": step["cancelled"]}
@@ -119,6 +121,11 @@ class Script(Silent):
         if self.next == len(self.steps):
             return b""
         step = self.steps[self.next]
+        if step.get("down"):
+            self.clock += self._wait(step)
+            self.pending = 0
+            self._play()
+            return dumped(with_random(step, {"wait": "down", "now_us": self.clock}))
         if not cuts_short(step):
             self.clock += self._wait(step)
             return dumped({"wait": "full", "now_us": self.clock})
@@ -211,6 +218,10 @@ class World(Silent):
                 woken = {"wait": "woken", "by": notices, "now_us": seen}
                 return dumped(with_random(self._outage, woken))
         self._clock += asked["delay_us"]
+        away = self._back is None or self._clock < self._back
+        if self._outage.get("watches") and wake is not None and away:
+            down = {"wait": "down", "now_us": self._clock}
+            return dumped(with_random(self._outage, down))
         return dumped({"wait": "full", "now_us": self._clock})
 
     def attempt(self, action: bytes) -> bytes:

@@ -73,7 +73,7 @@ def expressible(case: Case) -> bool:
     missing = any(s.get("want_error", {}).get("field") == "event.random" for s in case.steps)
     # A session knows itself whether a repair was asked for.
     wrong = any(
-        s.get("want_error", {}).get("field") == "event.type" and "woken" not in s
+        s.get("want_error", {}).get("field") == "event.type" and not {"woken", "down"} & s.keys()
         for s in case.steps
     )
     return (
@@ -120,6 +120,8 @@ def send(
     random = step["random"] / 2**32 if "random" in step else None
     if "woken" in step:
         return session.woken(step["woken"], now, random)
+    if "down" in step:
+        return session.down(now, random)
     if "cancelled" in step:
         result = None if step["cancelled"] is True else result_of(step["cancelled"])
         return session.cancelled(result, now)

@@ -1,0 +1,124 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"outlast/abi"
+)
+
+// Readiness looks whether the server that a task calls is back, so that its
+// return is noticed and not slept through. The policy decides what that counts
+// for: whether a wait is cut short, and whether an attempt is left out that
+// would be in vain. Package ready has one.
+type Readiness interface {
+	// Watch begins to look, and goes on until the watch is stopped. An eager
+	// watch looks as often as there is use in it; one that is not, which follows
+	// a wake in vain, looks as seldom as it ever does. News is called, from
+	// another goroutine, after each look that may have changed what is seen; it
+	// does not block.
+	Watch(eager bool, news func()) Watch
+}
+
+// Watch is what one call sees of a server between two attempts. Only looks that
+// began after the watch did count.
+type Watch interface {
+	Seen() Seen
+	Stop()
+}
+
+// Seen is what a watch has seen of a server.
+type Seen struct {
+	// Rose is how ready the server is, if an earlier look saw less of it. ""
+	// otherwise: a server that was never seen away did not come back.
+	Rose abi.Readiness
+	// Down says that the last look ended lately, and was refused, found no way
+	// to the server, or no such name. A look without an answer says nothing.
+	Down bool
+}
+
+// lookout is a call's watch, from one attempt to the next, with the wait that
+// it may cut short.
+type lookout struct {
+	watch Watch
+
+	mu  sync.Mutex
+	by  abi.Readiness // cuts the wait short
+	cut func()        // nil while there is no such wait
+}
+
+// lookOut watches for the waits that may be cut short, if the task can.
+func (d *driver) lookOut(w *abi.Wake) *lookout {
+	if w == nil {
+		return nil
+	}
+	switch {
+	case d.lookout != nil:
+	case d.task.Ready != nil:
+		l := &lookout{}
+		l.mu.Lock() // news may come before Watch returns
+		l.watch = d.task.Ready.Watch(w.AfterUS == 0, l.news)
+		l.mu.Unlock()
+		d.lookout = l
+	case d.task.Unwatched != "" && !d.saidWhy:
+		d.saidWhy = true
+		d.task.observe(Unwatched{Why: d.task.Unwatched})
+	}
+	return d.lookout
+}
+
+// lookAway ends the watch: an attempt follows, or the call's end.
+func (d *driver) lookAway() {
+	if d.lookout != nil {
+		d.lookout.watch.Stop()
+		d.lookout = nil
+	}
+}
+
+func (l *lookout) news() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.look()
+}
+
+// look cuts the wait short if the server is ready enough; l.mu is held.
+func (l *lookout) look() {
+	if l.cut != nil && l.enough() != "" {
+		l.cut()
+	}
+}
+
+// enough is how ready the server came to be, "" where it is too little.
+func (l *lookout) enough() abi.Readiness {
+	rose := l.watch.Seen().Rose
+	if rose != "" && (rose == abi.Ready || rose == l.by) {
+		return rose
+	}
+	return ""
+}
+
+// sleep waits for d, the first part of which nothing cuts short. It says how
+// ready the server is if that did.
+func (l *lookout) sleep(ctx context.Context, clock Clock, d time.Duration, held time.Duration, by abi.Readiness) (woken abi.Readiness, err error) {
+	held = min(held, d)
+	if held > 0 {
+		if err := clock.Sleep(ctx, held); err != nil {
+			return "", err
+		}
+	}
+	cuttable, cut := context.WithCancel(ctx)
+	defer cut()
+	l.mu.Lock()
+	l.by, l.cut = by, cut
+	l.look()
+	l.mu.Unlock()
+	err = clock.Sleep(cuttable, d-held)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = nil
+	if cuttable.Err() == nil || ctx.Err() != nil {
+		return "", err
+	}
+	return l.enough(), nil
+}

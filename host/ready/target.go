@@ -1,0 +1,149 @@
+package ready
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Choice is how a user wants a server to be watched.
+type Choice struct {
+	Auto   bool    // the target follows from the command, if it names a server
+	Target *Target // the target that is given; nil with Auto, and where nobody watches
+}
+
+// Target is what is looked at: a port that accepts, or an HTTP health check.
+type Target struct {
+	Scheme   string // tcp, http or https
+	Host     string // a name or an address, without brackets
+	Port     string // decimal
+	Path     string // of HTTP, with a query if it has one
+	Statuses []int  // of HTTP, that say ready; none: 200 to 299
+}
+
+// defaultPath is where omnigraph, and many a server, answers for its health.
+const defaultPath = "/healthz"
+
+const forms = `"auto", "off", "tcp://host:port" or "http(s)://host[:port][/path][#status,…]"`
+
+// Parse reads "auto", "off" or a target: tcp://host:port, or an HTTP URL. Without
+// a path that is asked for /healthz. Statuses that say ready stand behind a #,
+// such as http://graph:8080/health#200,204; 200 to 299 do without.
+func Parse(text string) (Choice, error) {
+	switch text {
+	case "auto":
+		return Choice{Auto: true}, nil
+	case "off":
+		return Choice{}, nil
+	}
+	t, err := parseTarget(text)
+	if err != nil {
+		return Choice{}, fmt.Errorf("%q %w; expected %s", shown(text), err, forms)
+	}
+	return Choice{Target: &t}, nil
+}
+
+// Of is the health check of a server that a command is given as a URL: /healthz
+// of the same host and port. What else the URL has is the command's own.
+func Of(serverURL string) (Target, error) {
+	u, err := url.Parse(serverURL)
+	if err != nil {
+		return Target{}, fmt.Errorf("%q is not a URL", shown(serverURL))
+	}
+	t := Target{Scheme: strings.ToLower(u.Scheme), Host: u.Hostname(), Port: u.Port(), Path: defaultPath}
+	if t.Scheme != "http" && t.Scheme != "https" {
+		return Target{}, fmt.Errorf("%q has no scheme http or https", shown(serverURL))
+	}
+	return t.whole(serverURL)
+}
+
+func parseTarget(text string) (Target, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return Target{}, fmt.Errorf("is not a URL")
+	}
+	t := Target{Scheme: strings.ToLower(u.Scheme), Host: u.Hostname(), Port: u.Port()}
+	switch {
+	case !slices.Contains([]string{"tcp", "http", "https"}, t.Scheme):
+		return t, fmt.Errorf("has none of the schemes tcp, http and https")
+	case u.User != nil:
+		return t, fmt.Errorf("has a user name: a look at the server sends none")
+	case t.Scheme == "tcp" && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != ""):
+		return t, fmt.Errorf("has more than a host and a port")
+	case t.Scheme == "tcp" && t.Port == "":
+		return t, fmt.Errorf("has no port")
+	}
+	if t.Scheme != "tcp" {
+		if t.Path = u.RequestURI(); strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
+			t.Path = defaultPath
+		}
+		if t.Statuses, err = parseStatuses(u.Fragment); err != nil {
+			return t, err
+		}
+	}
+	return t.whole(text)
+}
+
+// whole fills in the port and checks what the text gave.
+func (t Target) whole(text string) (Target, error) {
+	if t.Host == "" {
+		return t, fmt.Errorf("has no host")
+	}
+	if t.Port == "" {
+		t.Port = map[string]string{"http": "80", "https": "443"}[t.Scheme]
+	}
+	if n, err := strconv.Atoi(t.Port); err != nil || n < 1 || n > 65535 {
+		return t, fmt.Errorf("has the port %q, which is not from 1 to 65535", t.Port)
+	}
+	return t, nil
+}
+
+func parseStatuses(list string) (statuses []int, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for _, word := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 200 || n > 599 {
+			return nil, fmt.Errorf("has the status %q, which is not from 200 to 599", word)
+		}
+		statuses = append(statuses, n)
+	}
+	return statuses, nil
+}
+
+// String is the target as Parse reads it.
+func (t Target) String() string {
+	s := t.Scheme + "://" + t.address() + t.Path
+	for i, n := range t.Statuses {
+		s += string("#,"[min(i, 1)]) + strconv.Itoa(n)
+	}
+	return s
+}
+
+// key tells targets apart.
+func (t *Target) key() string { return t.String() }
+
+func (t *Target) address() string { return net.JoinHostPort(t.Host, t.Port) }
+
+func (t *Target) expects(status int) bool {
+	if len(t.Statuses) == 0 {
+		return status >= 200 && status <= 299
+	}
+	return slices.Contains(t.Statuses, status)
+}
+
+// shown is a user's text for a message, without what may be a password in it.
+func shown(text string) string {
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return text
+	}
+	if scheme := strings.Index(text, "://"); scheme >= 0 && scheme+3 <= at {
+		return text[:scheme+3] + "…" + text[at:]
+	}
+	return "…" + text[at:]
+}

@@ -1,0 +1,88 @@
+package ready
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Choice{
+		"auto":                          {Auto: true},
+		"off":                           {},
+		"tcp://graph:8080":              {Target: &Target{Scheme: "tcp", Host: "graph", Port: "8080"}},
+		"tcp://[::1]:8080/":             {Target: &Target{Scheme: "tcp", Host: "::1", Port: "8080"}},
+		"http://graph":                  {Target: &Target{Scheme: "http", Host: "graph", Port: "80", Path: "/healthz"}},
+		"HTTPS://Graph/":                {Target: &Target{Scheme: "https", Host: "Graph", Port: "443", Path: "/healthz"}},
+		"https://graph:8443/up?full=1":  {Target: &Target{Scheme: "https", Host: "graph", Port: "8443", Path: "/up?full=1"}},
+		"http://10.0.0.1:1/a%20b#204":   {Target: &Target{Scheme: "http", Host: "10.0.0.1", Port: "1", Path: "/a%20b", Statuses: []int{204}}},
+		"http://graph:8080/x#200, 401":  {Target: &Target{Scheme: "http", Host: "graph", Port: "8080", Path: "/x", Statuses: []int{200, 401}}},
+		"http://graph?q":                {Target: &Target{Scheme: "http", Host: "graph", Port: "80", Path: "/?q"}},
+		"http://[fe80::1%25eth0]:8080/": {Target: &Target{Scheme: "http", Host: "fe80::1%eth0", Port: "8080", Path: "/healthz"}},
+	} {
+		got, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+		if got.Target != nil && !strings.Contains(text, "%25") {
+			if again, err := Parse(got.Target.String()); err != nil || !cmp.Equal(again, got) {
+				t.Errorf("%s is written as %s: %v", text, got.Target, err)
+			}
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "has none of the schemes",
+		"Auto":                     "has none of the schemes",
+		"graph:8080":               "has none of the schemes",
+		"graph":                    "has none of the schemes",
+		"ftp://graph":              "has none of the schemes",
+		"tcp://graph":              "has no port",
+		"tcp://:8080":              "has no host",
+		"tcp://graph:8080/x":       "has more than a host and a port",
+		"tcp://graph:8080#200":     "has more than a host and a port",
+		"http://":                  "has no host",
+		"http://graph:0":           `has the port "0"`,
+		"http://graph:65536":       `has the port "65536"`,
+		"http://graph:x":           "is not a URL",
+		"http://graph/x#ok":        `has the status "ok"`,
+		"http://graph/x#200,":      `has the status ""`,
+		"http://graph/x#100":       `has the status "100"`,
+		"http://me:secret@graph/":  "has a user name",
+		"http://me:se@cret@gr aph": "is not a URL",
+	} {
+		_, err := Parse(text)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `expected "auto", "off"`) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "cret@")) {
+			t.Errorf("%q: a password is shown: %v", text, err)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://graph:8080":                    "http://graph:8080/healthz",
+		"http://graph:8080/":                   "http://graph:8080/healthz",
+		"https://me:secret@graph/base?a=b#200": "https://graph:443/healthz",
+		"http://[::1]:8080":                    "http://[::1]:8080/healthz",
+	} {
+		got, err := Of(url)
+		if err != nil || got.String() != want {
+			t.Errorf("%s: %s, %v", url, got, err)
+		}
+	}
+	for _, url := range []string{"", "graph:8080", "tcp://graph:1", "http://", "http://graph:70000", "http://me:secret@gr aph"} {
+		if got, err := Of(url); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %s, %v", url, got, err)
+		}
+	}
+}

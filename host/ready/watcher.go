@@ -1,0 +1,257 @@
+package ready
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+)
+
+const (
+	// shortest and longest bound the time between two looks. The first is short
+	// against a person's patience and against what a look costs a server, the
+	// second still notices a return within a sixth of a second (choices).
+	shortest = 50 * time.Millisecond
+	longest  = 150 * time.Millisecond
+	// patience is how much of the time that a server has been watched may pass
+	// until its return is noticed: after 30 s the looks begin to be rarer, after
+	// 90 s they are as rare as they get (a choice).
+	patience = 600
+	// confirmed is how long apart two answers must be for a server to be ready: one
+	// that starts, or is about to end, may give a single good answer (a choice).
+	confirmed = 50 * time.Millisecond
+	// inFlight bounds the looks under way at once: where none is answered, one
+	// begins whenever one of them may have ended.
+	inFlight = 8
+	// fresh is how long a refusal counts as what the server does (a choice, above
+	// the time between two looks).
+	fresh = time.Second
+)
+
+// watcher looks at one target for as long as a watch wants it.
+type watcher struct {
+	target Target
+	among  *registry
+	cancel context.CancelFunc // nil before the first watch
+
+	mu      sync.Mutex
+	watches map[*watch]bool
+	hurry   chan struct{} // a look is wanted sooner than planned
+	looks   int64         // begun so far; the number of the last
+	flying  int           // under way
+	latest  int64         // the number of the look that level is from
+	level   level
+	ended   time.Time // when that was
+	good    time.Time // when the first of the healthy looks in a row began; zero: there is none
+	ready   bool      // two healthy looks, far enough apart
+}
+
+func newWatcher(t Target, among *registry) *watcher {
+	return &watcher{target: t, among: among, watches: map[*watch]bool{}, hurry: make(chan struct{}, 1)}
+}
+
+// watch is one call's view of a watcher.
+type watch struct {
+	watcher *watcher
+	news    func()
+	eager   bool
+	from    int64 // the number of the last look that began before it
+	looked  bool  // a look that counts has ended
+	least   level // the least that one ended with
+	rose    level // above that; unanswered: it did not
+}
+
+func (w *watcher) add(eager bool, news func()) *watch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v := &watch{watcher: w, news: news, eager: eager, from: w.looks}
+	w.watches[v] = true
+	if w.cancel == nil {
+		var ctx context.Context
+		ctx, w.cancel = context.WithCancel(context.Background())
+		go w.run(ctx)
+	}
+	return v
+}
+
+// remove says whether the watch was the last, with which the looks end.
+func (w *watcher) remove(v *watch) (last bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.watches[v] {
+		return false
+	}
+	delete(w.watches, v)
+	if len(w.watches) > 0 {
+		return false
+	}
+	w.cancel()
+	return true
+}
+
+// run begins a look whenever one is due, whether or not the last has ended.
+func (w *watcher) run(ctx context.Context) {
+	began := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	last := began
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			last = time.Now()
+			w.begin(ctx, last)
+		case <-w.hurry:
+		}
+		timer.Reset(time.Until(last.Add(w.pause(last.Sub(began)))))
+	}
+}
+
+// pause is the time between the last look and the next.
+func (w *watcher) pause(watched time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pause := longest
+	for v := range w.watches {
+		if v.eager {
+			pause = min(max(watched/patience, shortest), longest)
+			break
+		}
+	}
+	if !w.good.IsZero() && !w.ready {
+		pause = confirmed
+	}
+	if w.flying > 1 { // they are not answered
+		pause = max(pause, timeout/inFlight)
+	}
+	return pause
+}
+
+// begin starts a look, unless too many are under way.
+func (w *watcher) begin(ctx context.Context, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.flying >= inFlight {
+		return
+	}
+	w.flying++
+	w.looks++
+	n := w.looks
+	go func() {
+		l := w.among.look(ctx, &w.target, func() { w.connected(n) })
+		if ctx.Err() == nil { // else it was cut off
+			w.looked(n, at, l)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.flying--
+	}()
+}
+
+// connected says that look n, which goes on, has a connection.
+func (w *watcher) connected(n int64) {
+	w.mu.Lock()
+	var told []*watch
+	if n >= w.latest {
+		w.latest, w.level = n, max(w.level, accepting)
+		told = w.tell(n)
+	}
+	w.mu.Unlock()
+	news(told)
+}
+
+// looked says what look n, which began at a time, came to. One that began before
+// the latest that said something has nothing to add.
+func (w *watcher) looked(n int64, began time.Time, l level) {
+	w.mu.Lock()
+	var told []*watch
+	if n >= w.latest {
+		w.latest, w.level, w.ended = n, l, time.Now()
+		w.judge(began, l)
+		for v := range w.watches {
+			v.saw(n, l)
+		}
+		told = w.tell(n)
+	}
+	w.mu.Unlock()
+	news(told)
+}
+
+func news(told []*watch) {
+	for _, v := range told {
+		v.news()
+	}
+}
+
+// judge decides whether the server is ready.
+func (w *watcher) judge(began time.Time, l level) {
+	switch {
+	case l != healthy:
+		w.good, w.ready = time.Time{}, false
+	case w.good.IsZero():
+		w.good = began
+		w.sooner()
+	default:
+		w.ready = w.ready || began.Sub(w.good) >= confirmed
+	}
+}
+
+// tell gives the watches for which the server has risen with look n.
+func (w *watcher) tell(n int64) (told []*watch) {
+	now := unanswered
+	switch {
+	case w.ready:
+		now = healthy
+	case w.level >= accepting:
+		now = accepting
+	}
+	for v := range w.watches {
+		if n > v.from && v.rise(now) {
+			told = append(told, v)
+		}
+	}
+	return told
+}
+
+func (w *watcher) sooner() {
+	select {
+	case w.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// saw takes what look n came to.
+func (v *watch) saw(n int64, l level) {
+	if n > v.from && (!v.looked || l < v.least) {
+		v.looked, v.least = true, l
+	}
+}
+
+// rise says whether the server is seen to have risen further.
+func (v *watch) rise(now level) bool {
+	before := v.rose
+	v.rose = unanswered
+	if v.looked && now >= accepting && now > v.least {
+		v.rose = now
+	}
+	return v.rose > before
+}
+
+// Seen implements host.Watch.
+func (v *watch) Seen() host.Seen {
+	w := v.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return host.Seen{
+		Rose: readiness[v.rose],
+		Down: w.latest > v.from && w.level == down && time.Since(w.ended) <= fresh,
+	}
+}
+
+var readiness = map[level]abi.Readiness{accepting: abi.Accepting, healthy: abi.Ready}
+
+// Stop implements host.Watch. No news comes after those that are under way.
+func (v *watch) Stop() { v.watcher.among.leave(v) }

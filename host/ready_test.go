@@ -1,0 +1,244 @@
+package host_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/host/virtual"
+)
+
+// eyes are a Readiness in virtual time, with at most one watch at a time.
+type eyes struct {
+	t     *testing.T
+	seen  func() host.Seen
+	eager []bool
+	open  bool
+	news  func()
+}
+
+func (e *eyes) Watch(eager bool, news func()) host.Watch {
+	if e.open {
+		e.t.Error("a second watch of one call")
+	}
+	e.open, e.news, e.eager = true, news, append(e.eager, eager)
+	return e
+}
+
+func (e *eyes) Seen() host.Seen { return e.seen() }
+func (e *eyes) Stop()           { e.open = false }
+
+// interrupted is a clock whose sleeps meet news at given times, and end when
+// that cut them short.
+type interrupted struct {
+	virtual.Clock
+	at   []time.Duration
+	tell func()
+}
+
+func (c *interrupted) Sleep(ctx context.Context, d time.Duration) error {
+	end := c.Now() + d
+	for _, at := range c.at {
+		if at < c.Now() || at >= end {
+			continue
+		}
+		c.Advance(at - c.Now())
+		c.tell()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return c.Clock.Sleep(ctx, end-c.Now())
+}
+
+// steadyPolicy has no jitter, and no spread to speak of.
+const steadyPolicy = `{"version": 1, "name": "steady",
+	"budgets": {"unavailable": {"max_wait": "60s",
+		"backoff": {"type": "exponential", "base": "500ms", "multiplier": 2, "cap": "10s"},
+		"wake": {"reads": "accepting", "writes": "ready", "spread": "1us", "hold_off": "1s", "max_vain": 3}}},
+	"rules": [
+		{"kind": "unavailable", "when": [{"text": [{"in": "cause", "at": 2, "is": ["tcp connect error"]}]}],
+		 "then": [{"retry": "unavailable"}]},
+		{"kind": "failed", "then": [{"stop": {"effects": "unknown"}}]}]}`
+
+// A wait is cut short by enough readiness, by nothing less, and not before a
+// hold-off is over; nobody watches while an attempt runs, or after the call.
+func TestWaitsAreCutShort(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		name  string
+		read  bool
+		rises []time.Duration // when the server is seen to rise
+		by    abi.Readiness
+		up    time.Duration
+		want  []time.Duration // when the attempts start
+		eager []bool          // the watches
+	}{
+		{"a read by a connection", true, []time.Duration{9 * s}, abi.Accepting, 9 * s,
+			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 15 * s / 2, 9 * s}, []bool{true, true, true, true, true}},
+		{"a write not by a connection", false, []time.Duration{9 * s}, abi.Accepting, 9 * s,
+			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 15 * s / 2, 31 * s / 2}, []bool{true, true, true, true, true}},
+		{"a write by readiness", false, []time.Duration{9 * s}, abi.Ready, 9 * s,
+			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 15 * s / 2, 9 * s}, []bool{true, true, true, true, true}},
+		{"in vain, and then in the hold-off", true, []time.Duration{4 * s, 9 * s / 2, 5 * s}, abi.Ready, 5 * s,
+			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 4 * s, 5 * s}, []bool{true, true, true, true, false}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			throughBoth(t, func(t *testing.T, d door) {
+				clock := &interrupted{at: c.rises}
+				e := &eyes{t: t, seen: func() host.Seen {
+					if slices.Contains(c.rises, clock.Now()) {
+						return host.Seen{Rose: c.by}
+					}
+					return host.Seen{}
+				}}
+				clock.tell = func() {
+					if e.open {
+						e.news()
+					}
+				}
+				var starts []time.Duration
+				outcome, err := d.run(compiled, context.Background(), &host.Task{
+					Policy: mustPolicy(t, steadyPolicy), Clock: clock, Ready: e,
+					Call: host.Call{Remote: true, Read: c.read, Seed: new(int64)},
+					Attempt: func(context.Context, int64) (abi.Result, error) {
+						starts = append(starts, clock.Now())
+						if e.open {
+							t.Error("somebody watches while an attempt runs")
+						}
+						if clock.Now() >= c.up {
+							return succeeded(), nil
+						}
+						return refused(), nil
+					},
+				})
+				if err != nil || outcome.Type != abi.OutcomeOK {
+					t.Fatalf("%+v, %v", outcome, err)
+				}
+				if diff := cmp.Diff(c.want, starts); diff != "" {
+					t.Error(diff)
+				}
+				if diff := cmp.Diff(c.eager, e.eager); diff != "" {
+					t.Errorf("eager: %s", diff)
+				}
+				if e.open {
+					t.Error("somebody watches when the call is over")
+				}
+			})
+		})
+	}
+}
+
+// watchedTask is outageTask with a host that sees the server down until the
+// outage is over, and from then on nothing.
+func watchedTask(t *testing.T, outage time.Duration) (*host.Task, *[]time.Duration) {
+	clock := &virtual.Clock{}
+	task, starts := outageTask(clock, outage, 0)
+	task.Ready = &eyes{t: t, seen: func() host.Seen { return host.Seen{Down: clock.Now() < outage} }}
+	return task, starts
+}
+
+// Attempts in vain are left out, and those that are made are the schedule's.
+func TestAttemptsAreLeftOut(t *testing.T) {
+	throughBoth(t, func(t *testing.T, d door) {
+		plain, all := outageTask(&virtual.Clock{}, 61*time.Second, 0)
+		if _, err := d.run(compiled, context.Background(), plain); err != nil {
+			t.Fatal(err)
+		}
+		task, starts := watchedTask(t, 61*time.Second)
+		leftOut := 0
+		task.Observe = func(e host.Event) {
+			if _, ok := e.(host.LeftOut); ok {
+				leftOut++
+			}
+		}
+		outcome, err := d.run(compiled, context.Background(), task)
+		if err != nil || outcome.Type != abi.OutcomeOK {
+			t.Fatalf("%+v, %v", outcome, err)
+		}
+		want := []time.Duration{0, (*all)[len(*all)-1]}
+		if diff := cmp.Diff(want, *starts); diff != "" {
+			t.Error(diff)
+		}
+		if leftOut != len(*all)-2 {
+			t.Errorf("%d left out of %d", leftOut, len(*all))
+		}
+	})
+}
+
+// An instance that dies after it was told how a wait ended: the next one is told
+// again, and nothing is spent twice.
+func TestInstancesAreReplacedWhileSomebodyWatches(t *testing.T) {
+	mortal := build(t, "../plugin/guest", "-tags=outlast_mortal")
+	task, starts := watchedTask(t, 61*time.Second)
+	want, wantStarts := watchedTask(t, 61*time.Second)
+	replaced := 0
+	task.Observe = func(e host.Event) {
+		if _, ok := e.(host.InstanceReplaced); ok {
+			replaced++
+		}
+	}
+	outcome, err := mortal.RunInPlugin(context.Background(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected, err := compiled.RunInPlugin(context.Background(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if replaced < 2 || outcome.ElapsedUS != expected.ElapsedUS || !cmp.Equal(*starts, *wantStarts) {
+		t.Errorf("%d replaced, attempts at %v, want %v: %+v", replaced, *starts, *wantStarts, outcome)
+	}
+}
+
+// The caller's cancel ends a wait that somebody watches, and the watch.
+func TestCancelWhileSomebodyWatches(t *testing.T) {
+	throughBoth(t, func(t *testing.T, d door) {
+		ctx, cancel := context.WithCancel(context.Background())
+		e := &eyes{t: t, seen: func() host.Seen { return host.Seen{Rose: abi.Ready} }}
+		outcome, err := d.run(compiled, ctx, &host.Task{
+			Call: host.Call{Remote: true}, Ready: e,
+			Attempt: func(context.Context, int64) (abi.Result, error) { return refused(), nil },
+			Observe: func(event host.Event) {
+				if _, ok := event.(host.Waiting); ok {
+					cancel()
+				}
+			},
+		})
+		if err != nil || outcome.Type != abi.OutcomeCancelled || e.open || len(e.eager) != 1 {
+			t.Errorf("%+v, %v", outcome, err)
+		}
+	})
+}
+
+// Why nobody watches is said once, and only in a wait that somebody could watch.
+func TestWhyNobodyWatches(t *testing.T) {
+	const why = "HTTP_PROXY selects a proxy"
+	throughBoth(t, func(t *testing.T, d door) {
+		for want, policy := range map[int]*host.Policy{1: host.Default(), 0: must(host.BuiltIn("witan-core"))} {
+			task, _ := outageTask(&virtual.Clock{}, 10*time.Second, 0)
+			task.Policy, task.Unwatched = policy, why
+			said := 0
+			task.Observe = func(e host.Event) {
+				switch e := e.(type) {
+				case host.Unwatched:
+					if said++; e.Why != why {
+						t.Errorf("%+v", e)
+					}
+				case host.Waiting:
+					if e.Watched != "" || e.Again {
+						t.Errorf("%+v", e)
+					}
+				}
+			}
+			if _, err := d.run(compiled, context.Background(), task); err != nil || said != want {
+				t.Errorf("%s: said %d times, %v", policy.Name(), said, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,96 @@
+"""A call's watch of its server, with the wait that it may cut short."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ._action import Readiness as Word
+from ._action import Wake
+
+if TYPE_CHECKING:
+    from .ready import Readiness
+
+
+class Lookout:
+    """A call's watch, from one attempt to the next."""
+
+    def __init__(self, ready: Readiness, wake: Wake) -> None:
+        self._news: Callable[[], None] = _nothing
+        self._watch = ready.watch(wake.after == 0, self._tell)
+
+    def _tell(self) -> None:
+        self._news()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._watch.stop()
+
+    @property
+    def down(self) -> bool:
+        """Whether the server is seen to be down."""
+        return self._watch.seen().down
+
+    def enough(self, by: Word) -> Word | None:
+        """How ready the server came to be; ``None`` where that is too little."""
+        rose = self._watch.seen().rose
+        return rose if rose in ("ready", by) else None
+
+    def hear(self, news: Callable[[], None] | None) -> None:
+        """Be told on another thread when there may be something new to see."""
+        self._news = news or _nothing
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class LookOut:
+    """Wait for so many seconds, or until the server is ready enough, but for the
+    first of them in any case. The value is how ready it is, if it is; ``None``
+    after the whole wait.
+    """
+
+    lookout: Lookout
+    seconds: float
+    held: float
+    by: Word
+
+    def wait(self) -> Word | None:
+        """Wait on this thread."""
+        end = time.monotonic() + self.seconds
+        time.sleep(self.held)
+        heard = threading.Event()
+        self.lookout.hear(heard.set)
+        try:
+            while True:
+                heard.clear()
+                woken, left = self.lookout.enough(self.by), end - time.monotonic()
+                if woken or left <= 0:
+                    return woken
+                heard.wait(left)
+        finally:
+            self.lookout.hear(None)
+
+    async def await_(self) -> Word | None:
+        """Wait in this task of an event loop."""
+        from ._backend import Signal, sleep
+
+        end = time.monotonic() + self.seconds
+        if self.held:
+            await sleep(self.held)
+        heard = Signal()
+        self.lookout.hear(heard.set)
+        try:
+            while True:
+                heard.clear()
+                woken, left = self.lookout.enough(self.by), end - time.monotonic()
+                if woken or left <= 0:
+                    return woken
+                await heard.wait(left)
+        finally:
+            self.lookout.hear(None)

@@ -1,0 +1,405 @@
+"""Watching a server, and calls that are woken by what is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import trio
+
+import outlast
+from conftest import REFUSED
+from outlast import Call, Policy, Result, _look, ready
+from outlast import events as e
+from outlast._look import Level, Target, parse
+from outlast.ready import Seen, Server
+
+READ = Call(remote=True, write=False)
+WRITE = Call(remote=True, write=True)
+AWAY = Result(exit_code=1, stderr=REFUSED)
+OK = Result(exit_code=0)
+
+LONG = 30.0
+"""Seconds that a test waits for what must come."""
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end, "it never comes"
+        time.sleep(0.005)
+
+
+def free_port() -> int:
+    """A port where nobody listens, and none of those that systems give to
+    connections, one of which could take it before the test's server does.
+    """
+    while True:
+        port = random.randrange(10000, 30000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+@contextlib.contextmanager
+def listening(port: int) -> Iterator[None]:
+    with socket.create_server(("127.0.0.1", port), reuse_port=False):
+        yield
+
+
+class Health(ThreadingHTTPServer):
+    """A server whose health check has a status."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int, status: int = 200) -> None:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.asked.append((self.path, dict(self.headers)))
+                self.send_response(server.status)
+                self.send_header("Location", "/elsewhere")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.status = status
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        super().__init__(("127.0.0.1", port), Handler)
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    def __exit__(self, *args: Any) -> None:
+        self.shutdown()
+        super().__exit__(*args)
+
+
+def nothing() -> None:
+    pass
+
+
+@pytest.fixture(autouse=True)
+def no_watcher_is_left() -> Iterator[None]:
+    yield
+    assert len(ready._watchers) == 0
+    eventually(lambda: not any(t.name == "outlast-ready" for t in threading.enumerate()))
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("tcp://graph:8080", Target("tcp", "graph", 8080)),
+        ("tcp://[::1]:8080/", Target("tcp", "::1", 8080)),
+        ("http://graph", Target("http", "graph", 80, "/healthz")),
+        ("https://graph/", Target("https", "graph", 443, "/healthz")),
+        ("https://graph:1/up?a=b", Target("https", "graph", 1, "/up?a=b")),
+        ("http://graph:1/up#200,204", Target("http", "graph", 1, "/up", (200, 204))),
+    ],
+)
+def test_targets(text: str, target: Target) -> None:
+    assert parse(text) == target
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "schemes"),
+        ("graph:8080", "schemes"),
+        ("ftp://graph", "schemes"),
+        ("tcp://graph", "no port"),
+        ("tcp://:1", "no host"),
+        ("tcp://graph:1/x", "more than a host"),
+        ("http://graph:x", "not a URL"),
+        ("http://graph:0", "port 0"),
+        ("http://graph/#ok", "status 'ok'"),
+        ("http://graph/#100", "status '100'"),
+        ("http://me:secret@graph", "user name"),
+    ],
+)
+def test_what_is_no_target(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why) as raised:
+        Server(text)
+    assert "expected tcp://" in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_port_comes_back() -> None:
+    port = free_port()
+    watch = Server(f"tcp://127.0.0.1:{port}").watch(True, nothing)
+    try:
+        eventually(lambda: watch.seen() == Seen(down=True))
+        with listening(port):
+            eventually(lambda: watch.seen() == Seen("accepting"))
+    finally:
+        watch.stop()
+        watch.stop()
+
+
+def test_health_is_confirmed() -> None:
+    port = free_port()
+    watch = Server(f"http://127.0.0.1:{port}").watch(True, nothing)
+    try:
+        eventually(lambda: watch.seen() == Seen(down=True))
+        with Health(port, 503) as server:
+            eventually(lambda: watch.seen() == Seen("accepting"))
+            server.status = 200
+            before = len(server.asked)
+            eventually(lambda: watch.seen() == Seen("ready"))
+            assert len(server.asked) >= before + 2
+    finally:
+        watch.stop()
+
+
+def test_a_server_that_was_never_away_does_not_come_back() -> None:
+    port = free_port()
+    with Health(port) as server:
+        watch = Server(f"http://127.0.0.1:{port}").watch(True, nothing)
+        try:
+            eventually(lambda: len(server.asked) > 5)
+            assert watch.seen() == Seen()
+        finally:
+            watch.stop()
+
+
+def test_what_a_look_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    port = free_port()
+    target = parse(f"http://127.0.0.1:{port}/up?a=b")
+    with Health(port) as server:
+        for status in (200, 204, 302, 401, 503):
+            server.status = status
+            want = Level.HEALTHY if status < 300 else Level.ACCEPTING
+            assert _look.look(target, nothing) == want
+        assert len(server.asked) == 5
+        for path, headers in server.asked:
+            assert path == "/up?a=b"
+            assert headers["Host"] == f"127.0.0.1:{port}"
+            assert headers["User-Agent"] == "outlast"
+            assert not {"Authorization", "Cookie"} & headers.keys()
+        server.status = 401
+        assert _look.look(parse(f"http://127.0.0.1:{port}/#401"), nothing) == Level.HEALTHY
+
+
+def test_all_addresses_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    there = (socket.AF_INET, ("127.0.0.1", port))
+    six = (socket.AF_INET6, ("::1", port, 0, 0))
+    other = (socket.AF_INET, ("127.0.0.1", free_port()))
+    target = parse(f"http://graph:{port}")
+    for addresses, want in (
+        ([six, there], Level.HEALTHY),
+        ([other, six, there], Level.HEALTHY),
+        ([other, six], Level.DOWN),
+    ):
+        monkeypatch.setattr(_look, "_resolve", lambda _, found=addresses: found)
+        with Health(port):
+            assert _look.look(target, nothing) == want
+
+
+def test_a_connection_to_itself_is_none() -> None:
+    with socket.socket() as alone:
+        alone.bind(("127.0.0.1", 0))
+        alone.connect(alone.getsockname())
+        assert _look._is_itself(alone)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as other,
+    ):
+        assert not _look._is_itself(other)
+
+
+def test_a_name_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, want in (
+        (socket.EAI_NONAME, Level.DOWN),
+        (socket.EAI_AGAIN, Level.UNANSWERED),
+    ):
+
+        def resolve(_: Target, number: int = number) -> list[Any]:
+            raise socket.gaierror(number, "no")
+
+        monkeypatch.setattr(_look, "_resolve", resolve)
+        assert _look.look(parse("tcp://graph:1"), nothing) == want
+
+
+def test_many_share_the_looks() -> None:
+    port = free_port()
+    with Health(port, 503) as server:
+        began = time.monotonic()
+        watches = [Server(f"http://127.0.0.1:{port}").watch(True, nothing) for _ in range(500)]
+        assert len(ready._watchers) == 1
+        eventually(lambda: len(server.asked) > 3)
+        for watch in watches:
+            watch.stop()
+        assert len(server.asked) <= (time.monotonic() - began) / ready.SHORTEST + 1
+
+
+class Eyes:
+    """A Readiness that sees what it is told to, after so many seconds."""
+
+    def __init__(self, seen: Seen, after: float = 0.0) -> None:
+        self._seen = seen
+        self._after = after
+        self.open = 0
+        self.eager: list[bool] = []
+
+    def watch(self, eager: bool, news: Callable[[], None]) -> ready.Watch:
+        self.open += 1
+        self.eager.append(eager)
+        self._at = time.monotonic() + self._after
+        timer = threading.Timer(self._after, news)
+        timer.daemon = True
+        timer.start()
+        return self
+
+    def seen(self) -> Seen:
+        return self._seen if time.monotonic() >= self._at else Seen()
+
+    def stop(self) -> None:
+        self.open -= 1
+
+
+def policy(base: str, window: str = "60s") -> Policy:
+    """One whose first wait is so long, without jitter and without spread."""
+    return Policy(
+        {
+            "version": 1,
+            "name": "steady",
+            "budgets": {
+                "away": {
+                    "max_wait": window,
+                    "backoff": {"type": "linear", "base": base, "cap": base},
+                    "wake": {
+                        "reads": "accepting",
+                        "writes": "ready",
+                        "spread": "1us",
+                        "hold_off": "1s",
+                        "max_vain": 3,
+                    },
+                }
+            },
+            "rules": [{"kind": "away", "then": [{"retry": "away"}]}],
+        }
+    )
+
+
+Drive = Callable[..., outlast.Outcome]
+
+
+def by_asyncio(chosen: Policy, attempt: Callable[[], Result], call: Call, **more: Any) -> Any:
+    async def once() -> Result:
+        return attempt()
+
+    return asyncio.run(chosen.arun(once, call, **more))
+
+
+def by_trio(chosen: Policy, attempt: Callable[[], Result], call: Call, **more: Any) -> Any:
+    async def once() -> Result:
+        return attempt()
+
+    async def main() -> outlast.Outcome:
+        return await chosen.arun(once, call, **more)
+
+    return trio.run(main)
+
+
+DRIVERS = [Policy.run, Policy.run_in_plugin, by_asyncio, by_trio]
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_wait_is_cut_short(drive: Drive, events: list[e.Event]) -> None:
+    results = iter([AWAY, OK])
+    eyes = Eyes(Seen("ready"), 0.1)
+    began = time.monotonic()
+    outcome = drive(policy("60s"), lambda: next(results), WRITE, ready=eyes)
+    assert outcome.ok
+    assert outcome.attempts == 2
+    assert time.monotonic() - began < LONG
+    assert (eyes.open, eyes.eager) == (0, [True])
+    woken = [event for event in events if isinstance(event, e.Woken)]
+    assert [event.by for event in woken] == ["ready"]
+    waits = [event for event in events if isinstance(event, e.Waiting)]
+    assert (waits[0].watched, waits[0].again) == ("ready", False)
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_write_is_not_woken_by_a_connection(drive: Drive, events: list[e.Event]) -> None:
+    results = iter([AWAY, OK])
+    eyes = Eyes(Seen("accepting"))
+    assert drive(policy("50ms"), lambda: next(results), WRITE, ready=eyes).ok
+    assert not any(isinstance(event, e.Woken) for event in events)
+    assert eyes.open == 0
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_attempts_in_vain_are_left_out(drive: Drive, events: list[e.Event]) -> None:
+    results = iter([AWAY, AWAY])
+    eyes = Eyes(Seen(down=True))
+    outcome = drive(policy("10ms", "100ms"), lambda: next(results), READ, ready=eyes)
+    assert (outcome.type, outcome.attempts) == ("exhausted", 2)  # the deadline's is made
+    left = [event for event in events if isinstance(event, e.LeftOut)]
+    assert len(left) >= 2
+    waits = [event for event in events if isinstance(event, e.Waiting)]
+    assert [wait.again for wait in waits[:3]] == [False, True, True]
+    assert eyes.open == 0
+
+
+def test_nobody_watches_in_virtual_time() -> None:
+    results = iter([AWAY, OK])
+    eyes = Eyes(Seen("ready"))
+    with outlast.testing.virtual_time() as clock:
+        assert policy("5s").run(lambda: next(results), READ, ready=eyes).ok
+    assert clock.slept == [5.0]
+    assert eyes.eager == []
+
+
+def test_a_cancelled_wait_is_not_watched_any_more() -> None:
+    eyes = Eyes(Seen())
+
+    async def away() -> Result:
+        return AWAY
+
+    async def main() -> None:
+        task = asyncio.create_task(policy("60s").arun(away, READ, ready=eyes))
+        while not eyes.open:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert eyes.open == 0
+
+
+def test_a_decorated_function_rides_out_a_real_outage() -> None:
+    port = free_port()
+    attempts = 0
+
+    @outlast.retry(
+        remote=True,
+        write=True,
+        ready=Server(f"http://127.0.0.1:{port}"),
+        result_of=lambda error: AWAY if isinstance(error, ConnectionRefusedError) else None,
+    )
+    def fetch() -> str:
+        nonlocal attempts
+        attempts += 1
+        with socket.create_connection(("127.0.0.1", port)):
+            return "answer"
+
+    fetched: list[str] = []
+    thread = threading.Thread(target=lambda: fetched.append(fetch()))
+    thread.start()
+    time.sleep(1.2)
+    with Health(port):
+        thread.join(LONG)
+    assert fetched == ["answer"]
+    # A third is made if this machine stands still for a second.
+    assert attempts <= 3
