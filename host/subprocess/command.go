@@ -3,6 +3,13 @@
 // input the same for every attempt, and nothing of it left running when the
 // caller gives up.
 //
+// A child leads a process group of its own, which signals reach as a whole.
+// Where this process has a controlling terminal the child stays in our group
+// instead, so that the shell's job control treats us and the child as one; then
+// only the child itself is asked to end, and on Linux all that it has started
+// is killed with it. A Relay passes on the signals that reach this process, and
+// BecomeSubreaper finds descendants that have left the group.
+//
 // On Windows there are no process groups and no SIGTERM: there a cancelled
 // attempt's process is killed at once and its own children are left alone. One
 // of these that holds the output keeps the attempt waiting, and a standard
@@ -12,6 +19,7 @@ package subprocess
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 
 	"outlast/abi"
@@ -26,6 +34,10 @@ type Command struct {
 
 	Stdin *Stdin // shared by all attempts; nil: the null device
 
+	// Keep are files that the process inherits, as descriptors 3 and up, such as a
+	// lock that shall be held for as long as it runs. Not on Windows.
+	Keep []*os.File
+
 	// Stdout and Stderr are where the call's output goes in the end; nil: nowhere.
 	// An attempt's output is held until Ended.Commit, or passed on while the
 	// attempt runs, once a stream has more than 64 KiB or has been held for 2 s.
@@ -39,6 +51,10 @@ type Command struct {
 	// Timeout ends an attempt that takes longer. 0: no limit.
 	Timeout time.Duration
 
+	// Relay passes on to the attempts the signals that this process gets. nil:
+	// nobody does.
+	Relay *Relay
+
 	// Clock is now in microseconds on the host's clock, for the result's times.
 	// nil: a monotonic clock that began with this process.
 	Clock func() int64
@@ -51,9 +67,12 @@ const DefaultKillAfter = 10 * time.Second
 // Attempt runs the command once and waits for its end.
 //
 // Its error is a *StartError when the command could not be started. A context
-// that is cancelled ends the attempt, as Interrupt says; that
-// is no error, the result tells what became of the process. A context that was
-// cancelled before gives the context's error and runs nothing.
+// that is cancelled ends the attempt, as Interrupt says; that is no error, the
+// result tells what became of the process. A context that was cancelled before
+// gives the context's error and runs nothing, and so does, with an Interrupt, a
+// relay that was told to end. Only with an *UnendedError, when the process
+// itself could not be ended, comes the attempt as well: its result has no exit,
+// and its output so far can be shown.
 func (c *Command) Attempt(ctx context.Context) (*Ended, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -62,16 +81,22 @@ func (c *Command) Attempt(ctx context.Context) (*Ended, error) {
 	if clock == nil {
 		clock = sinceStart
 	}
+	if err := c.Relay.enter(); err != nil {
+		return nil, err
+	}
+	defer c.Relay.leave()
 	startedUS := clock()
 	p, err := c.start()
 	if err != nil {
 		return nil, err
 	}
+	c.Relay.attach(p)
 	why := p.await(ctx, c.Timeout, c.killAfter())
 	endedUS := clock()
+	c.Relay.exited(p)
 	p.settle(ctx, why, c.killAfter())
 
-	e := &Ended{stdout: p.stdout, stderr: p.stderr, Cancelled: why == cancelled}
+	e := &Ended{stdout: p.stdout, stderr: p.stderr, Cancelled: why == cancelled, heard: c.Relay.heardBy(p)}
 	e.Result = abi.Result{
 		Stdout:    p.stdout.text(),
 		Stderr:    p.stderr.text(),
@@ -79,6 +104,12 @@ func (c *Command) Attempt(ctx context.Context) (*Ended, error) {
 		EndedUS:   &endedUS,
 		TimedOut:  why == timedOut,
 		Streamed:  p.stdout.streamed(),
+	}
+	if p.unended != nil {
+		e.Unended = p.unended
+		if !p.gone() {
+			return e, p.unended
+		}
 	}
 	e.Result.ExitCode, e.Result.Signal, err = p.end()
 	if err != nil {

@@ -5,175 +5,237 @@ package subprocess
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// feed gives one attempt its standard input. Its zero value gives none, and
-// its methods do nothing for nil.
-type feed struct {
-	child *os.File // what the child reads; nil: the null device
-
-	stdin         *Stdin   // of a pipe; nil: child is not ours
-	pipe          *os.File // our end of child
-	wake, wakeEnd *os.File // a pipe that is closed to end the feeding
-	running       bool
-	over          chan struct{} // closed when nothing is fed any more
+// pipeInput is a pipe or socket and what attempts have taken of it.
+type pipeInput struct {
+	source source // nil before the first attempt
+	spool  spool
+	ended  bool // an attempt has come to its end
 }
 
+func (p *pipeInput) close() error {
+	if p.source != nil {
+		p.source.close()
+		p.source = nil
+	}
+	return p.spool.close()
+}
+
+// pump feeds one attempt through a pipe that holds one page. It goes step by
+// step: a page is put into the child's pipe, and the next follows when the
+// child has taken it, so that it is known at any time how much that was.
+type pump struct {
+	stdin *Stdin
+	// The child's pipe. Its read end stays open here too: what is left in it
+	// after the attempt is what the child did not take.
+	child *ownPipe
+	// Its write end is closed to end the feeding.
+	wake         *ownPipe
+	broken, over chan struct{}
+}
+
+// page is how much is on its way to the child at most: the least that a pipe
+// can hold on Linux, and so what one can see being taken.
+var page = os.Getpagesize()
+
+// errStopped ends the feeding with the attempt.
+var errStopped = errors.New("the attempt is over")
+
 func (s *Stdin) attachPipe() (*feed, error) {
-	f := &feed{stdin: s, over: make(chan struct{})}
-	var err error
-	if f.child, f.pipe, err = os.Pipe(); err != nil {
+	p := &pump{stdin: s, broken: make(chan struct{}), over: make(chan struct{})}
+	if err := p.open(); err != nil {
+		p.close()
 		return nil, err
 	}
-	if f.wake, f.wakeEnd, err = os.Pipe(); err != nil {
-		f.child.Close()
-		f.pipe.Close()
-		return nil, err
+	f := &feed{child: p.child.read, broken: p.broken}
+	f.started = func() { go p.run() }
+	f.stopped = func() {
+		p.wake.write.Close()
+		if f.running {
+			<-p.over
+		}
+		p.close()
 	}
 	return f, nil
 }
 
-// start is called when the child runs and has its end of the pipe.
-func (f *feed) start() {
-	if f == nil || f.stdin == nil {
-		return
-	}
-	f.child.Close()
-	f.running = true
-	go f.run()
-}
-
-// stop ends the feeding and waits for that. What was read from the pipe and
-// not yet by the child stays in the spool, for the next attempt.
-func (f *feed) stop() {
-	if f == nil || f.stdin == nil {
-		return
-	}
-	f.wakeEnd.Close()
-	f.pipe.Close() // ends a write that nobody reads
-	if f.running {
-		<-f.over
-	} else {
-		f.child.Close()
-	}
-	f.wake.Close()
-}
-
-func (f *feed) run() {
-	defer close(f.over)
-	defer f.pipe.Close() // the child's end of input
-	if f.replay() {
-		f.follow()
-	}
-}
-
-// replay gives what earlier attempts were given, and says whether the child
-// took it.
-func (f *feed) replay() bool {
-	s := f.stdin
-	if s.spool == nil {
-		return true
-	}
-	_, err := io.Copy(f.pipe, io.NewSectionReader(s.spool, 0, s.length))
-	if err != nil && !gone(err) {
-		s.lost = err // the copy could not be read: this attempt has had too little
-	}
-	return err == nil
-}
-
-// follow passes on what comes, and keeps it first.
-func (f *feed) follow() {
-	s := f.stdin
-	buf := make([]byte, 32<<10)
-	for !s.ended {
-		n, err := f.next(buf)
-		if n == 0 {
-			if err == nil {
-				return // woken
-			}
-			s.ended = true
-			if err != io.EOF {
-				s.lost = fmt.Errorf("reading it: %w", err)
-			}
-			return
-		}
-		if s.lost == nil {
-			s.keep(buf[:n])
-		}
-		if _, err := f.pipe.Write(buf[:n]); err != nil {
-			return // the child reads no more, or is gone
+func (p *pump) open() (err error) {
+	if p.stdin.pipe.source == nil {
+		if p.stdin.pipe.source, err = openSource(p.stdin.file); err != nil {
+			return err
 		}
 	}
+	if p.child, err = openPipe(); err != nil {
+		return err
+	}
+	shrink(p.child)
+	if err := unix.SetNonblock(p.child.writeFD, true); err != nil { // the read end stays as a child expects it
+		return err
+	}
+	p.wake, err = openPipe()
+	return err
 }
 
-// next reads what comes next. 0 without an error means that the feeding ends.
-// It waits without reading, so that nothing is taken from the pipe after the
-// attempt, and no read is left behind.
-func (f *feed) next(buf []byte) (n int, err error) {
-	source, err := f.stdin.file.SyscallConn()
-	if err != nil {
-		return 0, err
+func (p *pump) close() {
+	p.child.close()
+	p.wake.close()
+}
+
+// run feeds until the input's end or the attempt's. The descriptor of the real
+// input is used as it is, and kept from being closed meanwhile.
+func (p *pump) run() {
+	defer close(p.over)
+	raw, err := p.stdin.file.SyscallConn()
+	if err == nil {
+		closed := raw.Control(func(fd uintptr) { err = p.feed(int(fd)) })
+		err = errors.Join(closed, err)
 	}
-	wake, err := f.wake.SyscallConn()
-	if err != nil {
-		return 0, err
+	switch {
+	case err == nil:
+		p.child.write.Close() // the child's end of input
+	case !errors.Is(err, errStopped):
+		p.stdin.lost = err
+		close(p.broken)
 	}
-	outer := source.Control(func(in uintptr) {
-		closed := wake.Control(func(wakeFD uintptr) { n, err = readOrWake(int(in), int(wakeFD), buf) })
-		if closed != nil {
-			err = closed
+}
+
+// feed gives what earlier attempts have taken, and then what comes.
+func (p *pump) feed(in int) error {
+	buf := make([]byte, page)
+	if err := p.replay(buf); err != nil {
+		return err
+	}
+	for !p.stdin.pipe.ended {
+		if err := p.pass(in, buf); err != nil {
+			return err
 		}
-	})
-	if outer != nil {
-		err = outer
 	}
-	return n, err
+	return nil
 }
 
-func readOrWake(in, wake int, buf []byte) (int, error) {
+func (p *pump) replay(buf []byte) error {
+	kept := &p.stdin.pipe.spool
+	for at := int64(0); at < kept.size; {
+		n, err := kept.readAt(buf, at)
+		if err != nil {
+			return err
+		}
+		taken, err := p.give(buf[:n])
+		if err != nil {
+			return err
+		}
+		at += int64(taken)
+	}
+	return nil
+}
+
+// pass lets the child have what comes next, and takes from the real input what
+// the child has taken: kept first, and gone then.
+func (p *pump) pass(in int, buf []byte) error {
+	n, err := p.next(in, buf)
+	if err == nil {
+		p.stdin.pipe.ended = n == 0
+		n, err = p.give(buf[:n])
+	}
+	taken := buf[:n]
+	p.stdin.keep(taken)
+	if failed := claim(p.stdin.pipe.source, in, taken); failed != nil {
+		return fmt.Errorf("reading it: %w", failed)
+	}
+	return err
+}
+
+// keep makes what an attempt has taken part of the next one's input. If it
+// cannot, the input cannot be given again, but the attempt that runs goes on.
+func (s *Stdin) keep(b []byte) {
+	if s.lost == nil {
+		s.lost = s.pipe.spool.append(b)
+	}
+}
+
+// next waits for input and looks at it. 0 without an error is the end.
+func (p *pump) next(in int, buf []byte) (int, error) {
 	for {
-		fds := []unix.PollFd{{Fd: int32(in), Events: unix.POLLIN}, {Fd: int32(wake), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, -1); err != nil {
-			if err == syscall.EINTR {
-				continue
-			}
-			return 0, err
-		}
-		if fds[1].Revents != 0 {
-			return 0, nil
-		}
-		n, err := unix.Read(in, buf)
-		switch {
-		case n > 0:
+		n, err := p.stdin.pipe.source.peek(in, buf)
+		if err == nil {
 			return n, nil
-		case err == nil:
-			return 0, io.EOF
-		case err != syscall.EINTR && err != syscall.EAGAIN:
+		}
+		if err != unix.EAGAIN {
+			return 0, fmt.Errorf("reading it: %w", err)
+		}
+		if err := p.await(in, unix.POLLIN); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// gone says that the child's end of the pipe, or ours, is closed.
-func gone(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
+// give puts b into the child's pipe, waits until the child has taken it, and
+// says how much it has taken: less than b if the attempt is over, which is
+// errStopped, or if b does not fit.
+func (p *pump) give(b []byte) (taken int, err error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	n, err := uninterrupted(func() (int, error) { return unix.Write(p.child.writeFD, b) })
+	if err != nil && err != unix.EAGAIN {
+		return 0, fmt.Errorf("giving it: %w", err)
+	}
+	switch err := p.drained(); err {
+	case nil:
+		return n, nil
+	case errStopped:
+		return n - p.takeBack(), err
+	default:
+		return 0, err
+	}
 }
 
-// isTerminal asks for the window's size, which only a terminal has.
-func isTerminal(f *os.File) bool {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return false
+// The pauses while a child does not read and its pipe does not tell when it is
+// empty (choices: a page per millisecond at best, and little work at last).
+const (
+	lookEvery   = time.Millisecond // at first, then twice as long each time
+	lookSlowest = 64 * time.Millisecond
+)
+
+// drained waits until the child has taken all. A pipe of one page can be
+// written to only then. Elsewhere, or if the child has enlarged it, somebody
+// has to look.
+func (p *pump) drained() error {
+	for pause := lookEvery; ; pause = min(2*pause, lookSlowest) {
+		if err := p.await(p.child.writeFD, unix.POLLOUT); err != nil {
+			return err
+		}
+		if empty, err := p.child.empty(); empty || err != nil {
+			return err
+		}
+		stop := []unix.PollFd{{Fd: int32(p.wake.readFD), Events: unix.POLLIN}}
+		if err := poll(stop, pause); err != nil {
+			return err
+		}
 	}
-	answers := false
-	err = raw.Control(func(fd uintptr) {
-		_, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
-		answers = err == nil
-	})
-	return err == nil && answers
+}
+
+// takeBack empties the child's pipe, so that a process which the child left
+// behind cannot read what the next reader of the real input will get. It says
+// how much it found.
+func (p *pump) takeBack() int {
+	p.child.write.Close() // from now on no read waits
+	return p.child.discard(make([]byte, page))
+}
+
+// await waits until fd is ready, or gives errStopped.
+func (p *pump) await(fd int, events int16) error {
+	fds := []unix.PollFd{{Fd: int32(p.wake.readFD), Events: unix.POLLIN}, {Fd: int32(fd), Events: events}}
+	if err := poll(fds, -1); err != nil {
+		return err
+	}
+	if fds[0].Revents != 0 {
+		return errStopped
+	}
+	return nil
 }

@@ -1,24 +1,16 @@
 package subprocess
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
-// feed gives one attempt its standard input. A read of a pipe cannot be waited
-// for and given up here, so a pipe is handed to the first attempt, and further
-// ones are refused.
-type feed struct {
-	child *os.File // nil: the null device
-}
+// pipeInput is empty: a read of a pipe cannot be waited for and given up here,
+// nor can a pipe be looked into, so it is handed on to one attempt.
+type pipeInput struct{}
+
+func (pipeInput) close() error { return nil }
 
 func (s *Stdin) attachPipe() (*feed, error) {
-	s.lost = errors.New("on Windows a pipe serves one attempt only; use a file")
-	return &feed{child: s.file}, nil
+	return &feed{child: s.file, started: func() { s.lost = errPassed }}, nil
 }
 
-func (f *feed) start() {}
-func (f *feed) stop()  {}
-
-// isTerminal matters for process groups only, which Windows does not have.
-func isTerminal(*os.File) bool { return false }
+func canRead(*os.File) bool  { return true }
+func isStream(*os.File) bool { return true }

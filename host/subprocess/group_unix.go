@@ -3,6 +3,7 @@
 package subprocess
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,13 +19,23 @@ func leadGroup(cmd *exec.Cmd) {
 
 // signal reaches the whole group, or the child alone if it has none. That there
 // is nothing left to signal is no error.
-func (p *process) signal(s syscall.Signal) {
+func (p *process) signal(s syscall.Signal) error {
 	if p.group {
-		_ = syscall.Kill(-p.cmd.Process.Pid, s)
-		return
+		return unlessGone(syscall.Kill(-p.pid(), s))
 	}
-	_ = p.cmd.Process.Signal(s)
+	return unlessGone(p.cmd.Process.Signal(s))
 }
+
+func unlessGone(err error) error {
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// refuses says that the process runs and is one that we may not signal, such
+// as one that has become another user's.
+func refuses(pid int) bool { return syscall.Kill(pid, 0) == syscall.EPERM }
 
 func howItEnded(state *os.ProcessState) (*int64, string) {
 	status, ok := state.Sys().(syscall.WaitStatus)
@@ -40,4 +51,19 @@ func signalName(s syscall.Signal) string {
 		return name
 	}
 	return fmt.Sprintf("SIG%d", int(s)) // a real-time signal
+}
+
+func kill(pid int, s syscall.Signal) error { return unlessGone(syscall.Kill(pid, s)) }
+
+// resume lets a stopped process see what it was sent.
+func (p *process) resume() { _ = p.signal(syscall.SIGCONT) }
+
+// inGroup says whether pid, or the group that a negative one stands for, is of
+// the group that the process leads.
+func (p *process) inGroup(pid int) bool {
+	if !p.group || pid == -p.pid() {
+		return p.group
+	}
+	group, err := syscall.Getpgid(pid)
+	return err == nil && group == p.pid()
 }

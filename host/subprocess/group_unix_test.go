@@ -12,7 +12,11 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// Without a controlling terminal; what is with one needs one, and a shell.
 func TestChildLeadsItsGroup(t *testing.T) {
+	if hasTerminal() {
+		t.Skip("the tests have a controlling terminal")
+	}
 	_, stdout, _ := attempt(t, command(t, "group"))
 	var pgid, pid int
 	if n, err := fmt.Sscan(stdout, &pgid, &pid); n != 2 || err != nil || pgid != pid {
@@ -30,24 +34,20 @@ func TestSignalNames(t *testing.T) {
 	}
 }
 
-func TestGroupAliveSeesGroups(t *testing.T) {
-	if own := syscall.Getpgrp(); !groupAlive(own) {
-		t.Error("our own group is not alive")
-	}
-	file := filepath.Join(t.TempDir(), "pid")
-	c := command(t, "sit", file)
+func TestRestSeesWhatTheProcessHasStarted(t *testing.T) {
+	dir := t.TempDir()
+	c := command(t, "family", filepath.Join(dir, "child"), filepath.Join(dir, "parent"))
 	p, err := c.start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := pidIn(t, file)
-	if !groupAlive(pid) {
-		t.Error("a child's group is not alive")
+	pidIn(t, c.Argv[2])
+	if len(p.rest()) == 0 {
+		t.Error("a child's child is not seen")
 	}
-	p.signal(syscall.SIGKILL)
-	<-p.exited
-	if groupAlive(pid) {
-		t.Error("a dead child's group is alive")
+	p.stop(syscall.SIGKILL, DefaultKillAfter)
+	if left := p.rest(); len(left) > 0 {
+		t.Errorf("the dead are seen: %v", left)
 	}
 	p.settle(t.Context(), byItself, DefaultKillAfter)
 }

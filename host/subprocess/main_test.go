@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -117,6 +118,15 @@ var children = map[string]func(args []string){
 		writePid(args[0])
 		fmt.Print("got ", <-signals)
 	},
+	// idle FILE FILE CODE: writes its pid to the one, and ends when the other is
+	// there. Unlike a shell, which can lose a signal that comes while it starts
+	// something, it is ended by any at any time.
+	"idle": func(args []string) {
+		fmt.Println("idle")
+		writePid(args[0])
+		waitForFile(args[1])
+		os.Exit(number(args[2]))
+	},
 	// cat BYTES CODE: copies so many bytes, or all for -1, of stdin
 	"cat": func(args []string) {
 		if n := number(args[0]); n >= 0 {
@@ -178,8 +188,8 @@ func waitForFile(file string) {
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if text, err := os.ReadFile(file); err == nil {
-			return number(string(text))
+		if text, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(text), "\n") {
+			return number(strings.TrimSpace(string(text)))
 		}
 	}
 	t.Fatalf("no pid in %s", file)

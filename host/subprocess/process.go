@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -12,13 +14,78 @@ import (
 // process is an attempt's process while it runs.
 type process struct {
 	cmd            *exec.Cmd
-	group          bool // it leads a process group of its own
+	group          bool  // it leads a process group of its own
+	begun          int64 // in ticks after the system's start
 	feed           *feed
 	stdout, stderr *stream
 
 	exited  chan struct{} // closed when it is gone; waitErr is set before
 	waitErr error
+
+	reading atomic.Int32  // how many of its streams are not done
+	silent  chan struct{} // closed when both are
+
+	heard   bool  // a signal that asked us to end; the relay's
+	overdue *flag // a relay's KillAfter is over
+	hurried *flag // nobody waits for a slow reader any more
+
+	groupTold atomic.Bool // its group was asked to end: many end at once when asked again
+	unended   *UnendedError
 }
+
+func newProcess(cmd *exec.Cmd, group bool) *process {
+	return &process{
+		cmd: cmd, group: group, begun: ticksNow(),
+		exited: make(chan struct{}), silent: make(chan struct{}),
+		overdue: newFlag(), hurried: newFlag(),
+	}
+}
+
+// run is called once the process is started.
+func (p *process) run() {
+	running.add(p.pid())
+	p.reading.Store(2)
+	go p.reap()
+	go p.read(p.stdout)
+	go p.read(p.stderr)
+	p.feed.start()
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func (p *process) reap() {
+	p.waitErr = p.cmd.Wait()
+	running.remove(p.pid())
+	close(p.exited)
+}
+
+func (p *process) read(s *stream) {
+	s.read()
+	if p.reading.Add(-1) == 0 {
+		close(p.silent)
+	}
+}
+
+func (p *process) gone() bool { return isClosed(p.exited) }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// flag is raised once and for all, and can be waited for.
+type flag struct {
+	once   sync.Once
+	raised chan struct{}
+}
+
+func newFlag() *flag { return &flag{raised: make(chan struct{})} }
+
+func (f *flag) raise() { f.once.Do(func() { close(f.raised) }) }
 
 // reason is why an attempt ended.
 type reason int
@@ -27,15 +94,13 @@ const (
 	byItself reason = iota
 	timedOut
 	cancelled
+	killed      // a relay's KillAfter was over
+	inputFailed // what it has of its standard input is not all
 )
 
-func (p *process) reap() {
-	p.waitErr = p.cmd.Wait()
-	close(p.exited)
-}
-
-// await waits until the process is gone, and sees to it if the context or the
-// time limit says so.
+// await waits until the process is gone, and sees to it if the context, the
+// time limit or the relay says so, or if its input fails: half a script must
+// not be carried out as if it were whole.
 func (p *process) await(ctx context.Context, limit, killAfter time.Duration) reason {
 	var timeout <-chan time.Time
 	if limit > 0 {
@@ -50,57 +115,16 @@ func (p *process) await(ctx context.Context, limit, killAfter time.Duration) rea
 		why, signal = cancelled, interruptOf(ctx)
 	case <-timeout:
 		why = timedOut
+	case <-p.overdue.raised:
+		why, signal = killed, syscall.SIGKILL
+	case <-p.feed.broken: // nil, and so never, for an input that cannot fail
+		why = inputFailed
 	}
-	select {
-	case <-p.exited: // first, if both came together
+	if p.gone() { // first, if both came together
 		return byItself
-	default:
 	}
 	p.stop(signal, killAfter)
 	return why
-}
-
-// leftoverWait bounds how long the output of a process that is gone is read
-// on when another process, which it left behind, still holds the pipe; and how
-// long a reader that does not read may keep back an attempt that was ended (a
-// choice). It never bounds how long our own writing takes otherwise.
-const leftoverWait = 250 * time.Millisecond
-
-// settle waits for the output after the process is gone. All that the process
-// itself wrote is read, however slow the reader of our output is; what a
-// process that it left behind writes is read for leftoverWait.
-func (p *process) settle(ctx context.Context, why reason, killAfter time.Duration) {
-	p.feed.stop()
-	p.stdout.expectEnd()
-	p.stderr.expectEnd()
-	if waitFor(ctx, p.stdout.done) && waitFor(ctx, p.stderr.done) {
-		return
-	}
-	if why != cancelled {
-		p.stop(interruptOf(ctx), killAfter)
-	}
-	patience, stop := context.WithTimeout(context.Background(), 2*leftoverWait)
-	defer stop()
-	for _, s := range []*stream{p.stdout, p.stderr} {
-		if !waitFor(patience, s.done) {
-			s.abandon()
-		}
-	}
-}
-
-// waitFor says whether done came before the context's end, or with it.
-func waitFor(ctx context.Context, done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
 }
 
 // end is the exit code or the signal's name.

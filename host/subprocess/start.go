@@ -53,10 +53,8 @@ func (c *Command) launch() (*process, error) {
 	if runtime.GOOS != "windows" && errors.Is(cmd.Err, exec.ErrDot) {
 		cmd.Err = nil // the user's PATH names the working directory, so a shell would run it
 	}
-	cmd.Env, cmd.Dir = c.Env, c.Dir
-	// A background group that reads its terminal is stopped, so with a terminal
-	// the child stays in our group, and is signalled alone.
-	p := &process{cmd: cmd, group: !c.Stdin.isTerminal(), exited: make(chan struct{})}
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = c.Env, c.Dir, c.Keep
+	p := newProcess(cmd, !hasTerminal())
 	if p.group {
 		leadGroup(cmd)
 	}
@@ -99,10 +97,7 @@ func (c *Command) launch() (*process, error) {
 	p.feed = feed
 	p.stdout = newStream("stdout", stdout, c.Stdout)
 	p.stderr = newStream("stderr", stderr, c.Stderr)
-	go p.reap()
-	go p.stdout.read()
-	go p.stderr.read()
-	feed.start()
+	p.run()
 	return p, nil
 }
 

@@ -11,10 +11,14 @@ import (
 )
 
 // ShellStatus is the attempt's exit status as a shell gives it: its exit code,
-// or 128 and the number of the signal that ended it.
+// or 128 and the number of the signal that ended it. Of a process that could
+// not be ended it is 1.
 func (e *Ended) ShellStatus() int {
 	if e.Result.ExitCode != nil {
 		return int(*e.Result.ExitCode)
+	}
+	if e.Result.Signal == "" {
+		return 1
 	}
 	return 128 + int(signalNumber(e.Result.Signal))
 }

@@ -9,9 +9,8 @@ import (
 )
 
 // Interrupt is a context's cause that chooses the first signal an attempt gets
-// when the context is cancelled, so that a signal which reached this process
-// reaches the child's group as what it was. Any other cause means SIGTERM.
-// After KillAfter comes SIGKILL.
+// when the context is cancelled. Any other cause means SIGTERM. After KillAfter
+// comes SIGKILL. It is also the cause with which a Relay cancels its context.
 type Interrupt struct {
 	Signal syscall.Signal
 }
@@ -28,45 +27,110 @@ func interruptOf(ctx context.Context) syscall.Signal {
 	return syscall.SIGTERM
 }
 
-// stop ends the process and all of its group: a signal, and what is still
-// there after killAfter is killed. It returns when they are gone.
+// UnendedError says which processes of an attempt were to be ended and still
+// run, because they are another user's and the system does not let us signal
+// them.
+type UnendedError struct {
+	Command string
+	Pids    []int
+}
+
+func (e *UnendedError) Error() string {
+	return fmt.Sprintf("outlast: %q was to be ended and may still run: processes %v are another user's", e.Command, e.Pids)
+}
+
+// stop ends the process and all that it has started: a signal, and what is
+// still there after killAfter is killed. It returns when they are gone, or when
+// only those are left that we may not signal.
 func (p *process) stop(signal syscall.Signal, killAfter time.Duration) {
 	deadline := time.NewTimer(killAfter)
 	defer deadline.Stop()
-	p.signal(signal)
+	_ = p.signal(signal) // whether it is refused counts only in the end
+	p.groupTold.Store(true)
+	if signal != syscall.SIGKILL {
+		p.resume()
+		select {
+		case <-p.exited:
+		case <-deadline.C:
+			signal = syscall.SIGKILL
+		}
+	}
+	if signal == syscall.SIGKILL {
+		p.killAll()
+		deadline.Reset(0)
+	}
+	p.clear(p.rest, signal, deadline.C, nil, nil)
+}
+
+// killAll kills the process and what it has started, while it can be told by
+// its ancestors, and waits for the process.
+func (p *process) killAll() {
+	started := p.rest()
+	_ = p.signal(syscall.SIGKILL)
+	for _, pid := range started {
+		_ = kill(pid, syscall.SIGKILL)
+	}
+	if !refuses(p.pid()) {
+		<-p.exited
+		return
+	}
 	select {
 	case <-p.exited:
-	case <-deadline.C:
-		deadline.Reset(0)
-		p.signal(syscall.SIGKILL)
-		<-p.exited
-	}
-	if p.group {
-		p.sweep(deadline.C)
+	case <-time.After(sweepAfter):
+		p.refused(p.pid())
 	}
 }
 
-// The rest of a group is polled, since only its parent can wait for a process
-// (all are choices).
+// The rest of a process's descendants is polled, since only its parent can wait
+// for a process (all are choices).
 const (
 	sweepEvery   = 5 * time.Millisecond // at first, then twice as long each time
 	sweepSlowest = 80 * time.Millisecond
 	sweepAfter   = time.Second // for killed processes to be gone
 )
 
-// sweep waits until what the process left behind in its group is gone, and
-// kills it at the deadline. Between the end of the leader and the end of the
-// group the kernel keeps the group's number from being used again.
-func (p *process) sweep(deadline <-chan time.Time) {
-	var killed <-chan time.Time
-	for pause := sweepEvery; groupAlive(p.cmd.Process.Pid); pause = min(2*pause, sweepSlowest) {
+// clear waits until nothing is left of what find finds. Each that it finds and
+// that has not had it is sent the signal, and killed after the deadline. It
+// gives up when hurry or over is closed.
+func (p *process) clear(find func() []int, signal syscall.Signal, deadline <-chan time.Time, hurry, over <-chan struct{}) {
+	told := map[int]bool{}
+	var giveUp <-chan time.Time
+	for pause := sweepEvery; ; pause = min(2*pause, sweepSlowest) {
+		left := find()
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			if giveUp != nil || !told[pid] && !(p.groupTold.Load() && p.inGroup(pid)) {
+				_ = kill(pid, signal)
+			}
+			told[pid] = true
+		}
 		select {
 		case <-time.After(pause):
 		case <-deadline:
-			p.signal(syscall.SIGKILL)
-			deadline, killed, pause = nil, time.After(sweepAfter), sweepEvery
-		case <-killed:
-			return // asleep in the kernel; the kill takes effect when it wakes
+			deadline, giveUp, signal = nil, time.After(sweepAfter), syscall.SIGKILL
+			pause = sweepEvery
+		case <-giveUp: // asleep in the kernel, where the kill takes effect when they wake; or not ours
+			p.refused(left...)
+			return
+		case <-hurry:
+			return
+		case <-over:
+			return
 		}
+	}
+}
+
+// refused remembers those that run and that we may not signal.
+func (p *process) refused(pids ...int) {
+	for _, pid := range pids {
+		if !refuses(pid) {
+			continue
+		}
+		if p.unended == nil {
+			p.unended = &UnendedError{Command: p.cmd.Args[0]}
+		}
+		p.unended.Pids = append(p.unended.Pids, pid)
 	}
 }

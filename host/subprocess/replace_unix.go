@@ -1,0 +1,23 @@
+//go:build unix
+
+package subprocess
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+// Replace makes this process the command: it gets all that is ours, with env
+// for its environment, and there is nothing of ours left around it. It returns
+// only if the command cannot be started, with a *StartError.
+func Replace(argv, env []string) error {
+	if len(argv) == 0 || argv[0] == "" {
+		return noCommand()
+	}
+	path, err := exec.LookPath(argv[0])
+	if err == nil || errors.Is(err, exec.ErrDot) { // which a shell would run
+		err = syscall.Exec(path, argv, env)
+	}
+	return &StartError{Command: argv[0], ExitCode: shellExitCode(argv[0], err), Err: plain(err)}
+}
