@@ -1,0 +1,168 @@
+package omnigraph
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// The kernel has two places that tell of a lock. /proc/locks names the process
+// that took it, which may be gone while a child that inherited the file keeps
+// the lock; and the inode by a device number that is not always stat's.
+// /proc/<pid>/fdinfo tells it of each open file, exactly, but only of processes
+// that we may look into. So fdinfo counts where it can be read.
+
+// holderOf names a process that holds the file's lock.
+func holderOf(file *os.File) Holder {
+	info, err := file.Stat()
+	if err != nil {
+		return Holder{}
+	}
+	for _, pid := range append(listedHolders(info), processes()...) {
+		if pid != os.Getpid() && holds(pid, info) {
+			return Holder{PID: pid, Name: commandName(pid)}
+		}
+	}
+	return Holder{}
+}
+
+// holderAbove finds a process that we descend from and that holds the lock; or
+// ourselves, as what a shell has locked before it became us.
+func holderAbove(file *os.File) (Holder, bool) {
+	info, err := file.Stat()
+	if err != nil {
+		return Holder{}, false
+	}
+	for pid := os.Getpid(); pid > 0; pid = parentOf(pid) {
+		if holds(pid, info) {
+			return Holder{PID: pid, Name: commandName(pid), Above: true}, true
+		}
+	}
+	return Holder{}, false
+}
+
+// holds says whether a process has an open file that holds the lock on the file
+// of info. Of our own files only inherited ones count: a lock of another
+// goroutine's is no reason to go on without.
+func holds(pid int, info os.FileInfo) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	fds, err := os.ReadDir(dir + "/fdinfo")
+	if errors.Is(err, fs.ErrPermission) { // another user's
+		return slices.Contains(listedHolders(info), pid)
+	}
+	for _, fd := range fds {
+		text, err := os.ReadFile(filepath.Join(dir, "fdinfo", fd.Name()))
+		if err != nil || !bytes.Contains(text, []byte("\nlock:")) {
+			continue // stat could hang where the file is on a dead server
+		}
+		if open, err := os.Stat(filepath.Join(dir, "fd", fd.Name())); err == nil && os.SameFile(open, info) && hasFlock(string(text)) &&
+			(pid != os.Getpid() || wasInherited(string(text))) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFlock finds a line such as "lock:	1: FLOCK  ADVISORY  WRITE 11336 fe:00:9977859 0 EOF".
+func hasFlock(fdinfo string) bool {
+	for line := range strings.Lines(fdinfo) {
+		fields := strings.Fields(line)
+		if len(fields) > 2 && fields[0] == "lock:" && fields[2] == "FLOCK" {
+			return true
+		}
+	}
+	return false
+}
+
+// wasInherited reads a line such as "flags:	02100001", in octal. What we open
+// ourselves is closed on exec, as Go has it.
+func wasInherited(fdinfo string) bool {
+	for line := range strings.Lines(fdinfo) {
+		if text, ok := strings.CutPrefix(line, "flags:"); ok {
+			flags, err := strconv.ParseUint(strings.TrimSpace(text), 8, 64)
+			return err == nil && flags&syscall.O_CLOEXEC == 0
+		}
+	}
+	return false
+}
+
+// listedHolders are the processes that /proc/locks names for the file.
+func listedHolders(info os.FileInfo) []int {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return nil
+	}
+	return parseLocks(string(text), stat.Dev, stat.Ino)
+}
+
+// parseLocks reads lines such as "1: FLOCK  ADVISORY  WRITE 11336 fe:00:9977859
+// 0 EOF", the device in hexadecimal. A waiter's line has "->" before FLOCK, and
+// a process that cannot be seen from here is 0.
+func parseLocks(text string, dev, ino uint64) []int {
+	// As the kernel's new_decode_dev has it, which is what stat gives.
+	major := dev >> 8 & 0xfff
+	minor := dev&0xff | dev>>12&0xfff00
+	var pids []int
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 6 || fields[1] != "FLOCK" {
+			continue
+		}
+		id := strings.Split(fields[5], ":")
+		if len(id) != 3 || !isNumber(id[0], 16, major) || !isNumber(id[1], 16, minor) || !isNumber(id[2], 10, ino) {
+			continue
+		}
+		if pid, err := strconv.Atoi(fields[4]); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func isNumber(text string, base int, want uint64) bool {
+	got, err := strconv.ParseUint(text, base, 64)
+	return err == nil && got == want
+}
+
+// processes are all that can be seen.
+func processes() []int {
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(filepath.Base(name)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// parentOf reads /proc/<pid>/stat: pid (name) state ppid … The name may hold
+// anything, so the fields are counted from its last parenthesis. 0 is no parent,
+// or none that can be seen.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
+}
+
+func commandName(pid int) string {
+	name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	return strings.TrimSuffix(string(name), "\n")
+}

@@ -1,0 +1,3 @@
+from witan.fixtures import latest
+
+__all__ = ["latest"]
