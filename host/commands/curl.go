@@ -1,0 +1,152 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// curlGrammar has the options of curl 7.88 that neither add a transfer nor read
+// more options, and of those that do the common ones of a read. The others,
+// such as --next, -K, --parallel, --anyauth and --alt-svc, are left out.
+var curlGrammar = grammar{flags: flags(
+	`-s --silent -S --show-error -f --fail --fail-with-body -i --include -I --head -G --get
+	 -k --insecure -v --verbose -# --progress-bar --no-progress-meter -N --no-buffer -q --disable
+	 -O --remote-name -J --remote-header-name -R --remote-time --create-dirs --compressed
+	 -4 --ipv4 -6 --ipv6 -0 --http1.0 --http1.1 --http2 --http2-prior-knowledge -1 --tlsv1
+	 --tlsv1.0 --tlsv1.1 --tlsv1.2 --tlsv1.3 -g --globoff --path-as-is --basic -n --netrc -p --proxytunnel
+	 --tcp-nodelay --raw -L --location --retry-all-errors --retry-connrefused`,
+	`-o --output --output-dir -D --dump-header -w --write-out -H --header -A --user-agent -e --referer
+	 -b --cookie -c --cookie-jar -u --user --oauth2-bearer -m --max-time --connect-timeout
+	 -E --cert --key --cacert --capath --cert-type --key-type --pass --ciphers --tls13-ciphers
+	 -x --proxy -U --proxy-user --noproxy --proxy-header --resolve --connect-to --interface --unix-socket
+	 -r --range -z --time-cond -y --speed-time -Y --speed-limit --limit-rate --keepalive-time
+	 --netrc-file --max-filesize --max-redirs --retry --retry-delay --retry-max-time
+	 -X --request --url -d --data --data-ascii --data-raw --data-binary --data-urlencode --json
+	 -F --form --form-string -T --upload-file`)}
+
+var (
+	curlSeveral = set(`-L --location --retry --retry-all-errors --retry-connrefused`)
+	curlData    = set(`-d --data --data-ascii --data-raw --data-binary --data-urlencode`)
+	curlUploads = set(`--json -F --form --form-string -T --upload-file`)
+	// These write where they are told, or read more from a file.
+	curlFiles = set(`-o --output -D --dump-header -c --cookie-jar -w --write-out`)
+)
+
+// curl: a read is a GET or HEAD by http or https. It is Direct if it is one
+// transfer: a transfer after another one can fail to connect when the one
+// before has been sent.
+func curl(args []string, env map[string]string) Line {
+	options, urls, ok := curlGrammar.scan(args)
+	if !ok || curlReadsConfig(args, env) {
+		return Line{}
+	}
+	method, data, get, upload, globs := "", false, false, false, true
+	unsure := curlMayExpect(options) // or its words may be somebody else's
+	for _, o := range options {
+		switch {
+		case o.name == "--url":
+			urls = append(urls, o.value)
+		case o.name == "-X" || o.name == "--request":
+			method = o.value
+		case o.name == "-G" || o.name == "--get":
+			get = true
+		case o.name == "-g" || o.name == "--globoff":
+			globs = false
+		case curlUploads[o.name]:
+			upload = true
+			globbed := o.name == "-T" || o.name == "--upload-file"
+			unsure = unsure || globbed && strings.ContainsAny(o.value, "{}[]")
+		case curlFiles[o.name]:
+			unsure = unsure || curlMayImitate(o.value)
+		}
+		data = data || curlData[o.name]
+		unsure = unsure || curlSeveral[o.name]
+	}
+	for _, u := range urls {
+		if !startsWithAny(strings.ToLower(u), "http://", "https://") {
+			return Line{} // of another protocol, or one that curl guesses
+		}
+		unsure = unsure || globs && strings.ContainsAny(u, "{}[]")
+	}
+	safe := method == "" || method == "GET" || method == "HEAD"
+	return Line{
+		Read:   len(urls) > 0 && safe && !upload && (get || !data),
+		Direct: len(urls) == 1 && !unsure,
+		unsent: curlUnsent,
+	}
+}
+
+// maxUnexpected is the longest body, in bytes, with which no curl asks for a
+// "100 Continue" first; since 2017 it is 1 MiB.
+const maxUnexpected = 1024
+
+// curlMayExpect says whether curl may ask its server to expect a body. One that
+// refuses (417) is sent the whole request again over the same connection, and,
+// if that breaks, over a new one: curl then ends with 7 although a request may
+// have been carried out. An empty "Expect:" header rules it out.
+func curlMayExpect(options []option) bool {
+	off, unknown, body := false, false, 0
+	for _, o := range options {
+		header := strings.ToLower(strings.ReplaceAll(o.value, " ", ""))
+		switch {
+		case (o.name == "-H" || o.name == "--header") && header == "expect:":
+			off = true
+		case (o.name == "-H" || o.name == "--header") && startsWithAny(header, "expect", "@"):
+			return true
+		case o.name == "--data-raw":
+			body += len(o.value)
+		case curlData[o.name] || o.name == "--json":
+			body += 3 * len(o.value) // as it may be encoded
+			unknown = unknown || strings.Contains(o.value, "@")
+		case curlUploads[o.name]:
+			unknown = true
+		}
+	}
+	return !off && (unknown || body > maxUnexpected)
+}
+
+// curlMayImitate says whether a value may bring what a server sends to stderr,
+// where it could look like curl's own words, or holds what is not known.
+func curlMayImitate(value string) bool {
+	return isDevice(value) || strings.HasPrefix(value, "@") || strings.Contains(value, "%{stderr}")
+}
+
+// curlUnsent: 5, 6 and 7 are a proxy's and a host's name that does not resolve,
+// and a connection that cannot be made. 28 is every time-out, so there its words
+// must say which.
+func curlUnsent(exit int64, first string) bool {
+	switch exit {
+	case 5, 6, 7:
+		return true
+	case 28:
+		return startsWithAny(first, "curl: (28) Connection timeout after", "curl: (28) Connection timed out after",
+			"curl: (28) Failed to connect to ", "curl: (28) Resolving timed out after")
+	}
+	return false
+}
+
+// curlReadsConfig says whether curl may read options from the user's files: not
+// with -q as its first argument, and not if there is no such file.
+func curlReadsConfig(args []string, env map[string]string) bool {
+	if len(args) > 0 && (args[0] == "--disable" || args[0] == "-q") {
+		return false
+	}
+	if runtime.GOOS == "windows" || env["HOME"] == "" {
+		return true // it looks in places that are not known here
+	}
+	for _, dir := range []string{env["CURL_HOME"], env["XDG_CONFIG_HOME"], env["HOME"], filepath.Join(env["HOME"], ".config")} {
+		for _, name := range []string{".curlrc", "_curlrc", "curlrc"} {
+			if dir != "" && mayExist(filepath.Join(dir, name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func mayExist(path string) bool {
+	_, err := os.Lstat(path)
+	return !os.IsNotExist(err)
+}
