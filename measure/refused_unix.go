@@ -1,0 +1,7 @@
+//go:build unix
+
+package measure
+
+import "syscall"
+
+const refused = syscall.ECONNREFUSED
