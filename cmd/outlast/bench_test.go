@@ -35,7 +35,7 @@ func BenchmarkWrapped(b *testing.B) {
 	}
 }
 
-func goBuild(b *testing.B, path, pkg string) string {
+func goBuild(b testing.TB, path, pkg string) string {
 	b.Helper()
 	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, pkg).CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)

@@ -15,7 +15,7 @@ type policyExplainVerb struct {
 	pluginFlags
 	sampleFlags
 	callFlags
-	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A built-in policy or a file (default: ${default})."`
+	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file (default: ${default})."`
 	Seed   int64  `default:"0" help:"The seed of the jitter."`
 	JSON   bool   `name:"json" help:"Print one JSON object."`
 }

@@ -9,6 +9,7 @@ import (
 
 	"outlast/host"
 	"outlast/plugin/policy"
+	"outlast/policies"
 )
 
 // pluginFlags choose the plugin.
@@ -30,11 +31,11 @@ func (f *pluginFlags) open() (*host.Plugin, error) {
 
 // callFlags say what a call is.
 type callFlags struct {
-	Remote          bool `xor:"where" help:"The command talks to a server over the network (the default, but where omnigraph's command line says otherwise)."`
-	Local           bool `xor:"where" help:"The command opens its store itself."`
-	Write           bool `xor:"what" help:"The command may change something (the default, likewise)."`
-	Read            bool `xor:"what" help:"The command changes nothing, so it may be repeated."`
-	SurfaceConflict bool `help:"A lost race ends the call; the write is not repeated."`
+	Read            bool `xor:"what" help:"It changes nothing, so it may be repeated."`
+	Write           bool `xor:"what" help:"It may change something."`
+	Remote          bool `xor:"where" help:"It talks to a server over the network."`
+	Local           bool `xor:"where" help:"It opens its store itself."`
+	SurfaceConflict bool `help:"A lost race ends the call: it compares and swaps."`
 	NoConnectRetry  bool `help:"Do not wait for a server that is away."`
 }
 
@@ -47,14 +48,17 @@ func (f *callFlags) call(guess host.Call) host.Call {
 	return guess
 }
 
-// loadPolicy is a built-in policy by its name, or one from a file.
+// loadPolicy is a built-in or bundled policy by its name, or one from a file.
 func loadPolicy(nameOrFile string) (*host.Policy, error) {
 	if slices.Contains(policy.Names(), nameOrFile) {
 		return host.BuiltIn(nameOrFile)
 	}
+	if text := policies.Document(nameOrFile); text != "" {
+		return host.ParsePolicy(text)
+	}
 	if _, err := os.Stat(nameOrFile); os.IsNotExist(err) {
-		return nil, unusable(fmt.Errorf("policy %s: there is no such file, and no built-in policy of that name (%s)",
-			nameOrFile, strings.Join(policy.Names(), ", ")))
+		return nil, unusable(fmt.Errorf("policy %s: there is no such file, and no policy of that name (%s)",
+			nameOrFile, strings.Join(policyNames(), ", ")))
 	}
 	p, err := host.ReadPolicy(nameOrFile)
 	if err != nil {

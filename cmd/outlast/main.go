@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"outlast/cmd/outlast/internal/config"
 )
 
 // Exit codes of our own. Every other is the wrapped command's.
@@ -21,35 +23,43 @@ const (
 
 // cli is the command line. A verb's file has its flags and what it does.
 type cli struct {
-	Run     runVerb     `cmd:"" help:"Run a command, through a restart of its server if need be."`
-	Policy  policyVerb  `cmd:"" help:"Look at policies, and ask what one would do."`
-	Verify  verifyVerb  `cmd:"" help:"Check that a policy outlasts the outages it was sized against."`
-	Version versionVerb `cmd:"" help:"Show the versions of the tool, its plugin and its policies."`
-	Demo    demoVerb    `cmd:"" help:"Watch a real client ride out the restart of a real server."`
+	Run        runVerb        `cmd:"" help:"Run a command, through a restart of its server if need be."`
+	Policy     policyVerb     `cmd:"" help:"Look at policies, and ask what one would do."`
+	Verify     verifyVerb     `cmd:"" help:"Check that a policy outlasts the outages it was sized against."`
+	Measure    measureVerb    `cmd:"" help:"Measure how long a server is away when it restarts."`
+	Link       linkVerb       `cmd:"" help:"Let every program that calls a command ride out restarts."`
+	Config     configVerb     `cmd:"" help:"Show the settings of run, and where each comes from."`
+	Completion completionVerb `cmd:"" help:"Print a shell's completion script."`
+	Man        manVerb        `cmd:"" help:"Print the manual page."`
+	Version    versionVerb    `cmd:"" help:"Show the versions of the tool, its plugin and its policies."`
+	Demo       demoVerb       `cmd:"" help:"Watch a real client ride out the restart of a real server."`
 
 	DemoServer demoServerVerb `cmd:"" hidden:"" help:"The server of demo."`
 	DemoClient demoClientVerb `cmd:"" hidden:"" help:"The client of demo."`
 }
 
 func main() {
+	if code, under := underLink(os.Args); under {
+		os.Exit(code)
+	}
 	os.Exit(realMain(os.Args[1:]))
 }
 
 // realMain runs the tool and gives its exit code.
 func realMain(args []string) int {
 	var c cli
-	parser, err := kong.New(&c,
-		kong.Name("outlast"),
-		kong.Description("Runs a command through the restart of the server that it talks to.\n\n"+
-			"    outlast run -- omnigraph query find_people --server http://graph:8080\n\n"+
-			"Exit codes: the command's own, or 128 and the signal that ended it; 126 and 127 as a shell gives; "+
-			"2 usage; 3 a policy or plugin that cannot be used. verify: 1 if an outage is not outlasted."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	parser, err := newParser(&c)
 	if err != nil {
 		panic(err)
 	}
 	parsed, err := parser.Parse(args)
+	var settings *config.Error
+	if errors.As(err, &settings) {
+		for _, fault := range settings.Faults {
+			say("%v", fault)
+		}
+		return exitUsage
+	}
 	if err != nil {
 		say("%v (see outlast --help)", err)
 		return exitUsage
@@ -57,6 +67,21 @@ func realMain(args []string) int {
 	parsed.BindTo(context.Background(), (*context.Context)(nil))
 	parsed.Bind(rawArgs(args))
 	return exitCode(parsed.Run())
+}
+
+func newParser(c *cli) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("outlast"),
+		kong.Description("Runs a command through the restart of the server that it talks to.\n\n"+
+			"    outlast run -- omnigraph query find_people --server http://graph:8080\n"+
+			"    outlast run --attempts 5 --backoff 1s --repeatable -- ./sync.sh\n"+
+			"    outlast link omnigraph --dir ~/bin    # for every program that calls it\n\n"+
+			"Exit codes: the command's own, or 128 and the signal that ended it; 126 and 127 as a shell gives; "+
+			"2 usage; 3 a policy or plugin that cannot be used. outlast man has all of it."),
+		flagGroups,
+		kong.Help(printHelp),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+	)
 }
 
 // rawArgs are the arguments as they came: kong takes them through JSON, which
@@ -101,5 +126,5 @@ func exitCode(err error) int {
 // say writes a line of our own to stderr.
 func say(format string, args ...any) {
 	text := strings.TrimPrefix(fmt.Sprintf(format, args...), "outlast: ")
-	fmt.Fprintln(os.Stderr, "outlast: "+text)
+	fmt.Fprintln(voice, "outlast: "+text)
 }

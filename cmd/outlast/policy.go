@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"outlast/abi/schema"
 	"outlast/host"
-	"outlast/plugin/policy"
 )
 
 type policyVerb struct {
+	List    policyListVerb    `cmd:"" help:"List the policies that can be named."`
 	Show    policyShowVerb    `cmd:"" help:"Print a policy document."`
 	Check   policyCheckVerb   `cmd:"" help:"Check a policy document, and list all of its faults."`
 	Schema  policySchemaVerb  `cmd:"" help:"Print the JSON Schema of policy documents."`
@@ -22,14 +21,15 @@ type policyVerb struct {
 }
 
 type policyShowVerb struct {
-	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A built-in policy or a file."`
+	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file."`
 	Full   bool   `help:"Fill in every default."`
 }
 
-// Run prints a built-in policy as its author wrote it, or the normal form.
+// Run prints a policy that comes with the tool as its author wrote it, or the
+// normal form.
 func (v *policyShowVerb) Run() error {
-	if slices.Contains(policy.Names(), v.Policy) && !v.Full {
-		fmt.Print(policy.Source(v.Policy))
+	if text := source(v.Policy); text != "" && !v.Full {
+		fmt.Print(text)
 		return nil
 	}
 	p, err := loadPolicy(v.Policy)
@@ -45,7 +45,7 @@ func (v *policyShowVerb) Run() error {
 }
 
 type policyCheckVerb struct {
-	Policy string `arg:"" placeholder:"NAME|FILE" help:"A built-in policy or a file."`
+	Policy string `arg:"" placeholder:"NAME|FILE" help:"A policy by its name, or a file."`
 }
 
 // Run lists every fault with its field's path.

@@ -13,6 +13,7 @@ type sampleFlags struct {
 	Signal     string `placeholder:"NAME" help:"The signal that ended it, such as SIGKILL."`
 	StdoutFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stdout."`
 	StderrFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stderr."`
+	Sent       string `enum:",no,unknown,yes" default:"" placeholder:"no|unknown|yes" help:"Whether anything of the call was sent, as a host may know. A policy for a command repeats a write only after no."`
 	HTTPStatus *int64 `name:"http-status" placeholder:"STATUS" help:"The status, of an HTTP exchange."`
 	HTTPFile   string `name:"http-file" type:"existingfile" placeholder:"FILE" help:"Its message."`
 }
@@ -31,7 +32,7 @@ func (f *sampleFlags) given() bool { return *f != sampleFlags{} }
 
 // result is what the flags describe.
 func (f *sampleFlags) result() (abi.Result, error) {
-	r := abi.Result{ExitCode: f.Exit, Signal: f.Signal, HTTPStatus: f.HTTPStatus}
+	r := abi.Result{ExitCode: f.Exit, Signal: f.Signal, HTTPStatus: f.HTTPStatus, Sent: abi.Sent(f.Sent)}
 	for _, part := range []struct {
 		path string
 		text *abi.Text

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"outlast/cmd/outlast/internal/config"
+)
+
+// BeforeResolve has kong take the flags that are not given from the environment
+// and from the configuration files.
+func (v *runVerb) BeforeResolve(ctx *kong.Context) error {
+	resolver, err := config.NewResolver(policyNames())
+	if err != nil {
+		return err
+	}
+	ctx.AddResolver(resolver)
+	ctx.Bind(resolver)
+	return nil
+}
+
+type configVerb struct {
+	Show configShowVerb `cmd:"" help:"Show the settings of run, and where each comes from: its flag, the environment, a file's line, or nowhere."`
+}
+
+// configShowVerb takes the flags of run, as run itself would.
+type configShowVerb struct {
+	runVerb
+	JSON bool `name:"json" help:"Print one JSON object."`
+}
+
+// shownConfig is what config show prints.
+type shownConfig struct {
+	Command  string         `json:"command,omitempty"`
+	Settings []shownSetting `json:"settings"`
+	Files    []shownFile    `json:"files"`
+	Unknown  []string       `json:"unknown_variables,omitempty"`
+}
+
+// shownSetting is one setting. Where is the flag, the variable or file:line.
+type shownSetting struct {
+	Name  string        `json:"name"`
+	Value any           `json:"value"` // nil: none, so that the policy's own counts
+	From  config.Source `json:"from"`
+	Where string        `json:"where,omitempty"`
+}
+
+// shownFile is a file that was looked for, nearest first.
+type shownFile struct {
+	Path  string       `json:"path"`
+	State config.State `json:"state"`
+}
+
+// Run shows what run would go by.
+func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error {
+	shown := shownConfig{Command: config.Command(ctx), Unknown: resolver.Config().Unknown()}
+	flags := map[string]*kong.Flag{}
+	for _, flag := range ctx.Flags() {
+		flags[flag.Name] = flag
+	}
+	for _, name := range config.Names() {
+		if flag := flags[name]; flag != nil {
+			source, where := resolver.Origin(ctx, flag)
+			shown.Settings = append(shown.Settings, shownSetting{name, flagValue(flag.Target), source, where})
+		}
+	}
+	for _, file := range resolver.Config().LookedFor() {
+		shown.Files = append(shown.Files, shownFile(file))
+	}
+	if v.JSON {
+		return json.NewEncoder(os.Stdout).Encode(shown)
+	}
+	return shown.print()
+}
+
+func (c *shownConfig) print() error {
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, s := range c.Settings {
+		value := "-"
+		if s.Value != nil {
+			value = fmt.Sprint(s.Value)
+		}
+		where := s.Where
+		if where == "" {
+			where = string(s.From)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\n", s.Name, oneLine(value), where)
+	}
+	fmt.Fprintln(out, "\nfiles, the nearest first:")
+	for _, f := range c.Files {
+		fmt.Fprintf(out, "  %s\t%s\n", f.Path, f.State)
+	}
+	if len(c.Unknown) > 0 {
+		fmt.Fprintf(out, "\nno settings, although they look like some: %s\n", strings.Join(c.Unknown, ", "))
+	}
+	return out.Flush()
+}
+
+// oneLine is a value that cannot disturb the table.
+func oneLine(value string) string {
+	if strings.ContainsAny(value, "\n\t\r\x1b") {
+		return fmt.Sprintf("%q", value)
+	}
+	return value
+}
+
+// flagValue is a flag's value for people and for JSON; nil if there is none.
+func flagValue(v reflect.Value) any {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	switch value := v.Interface().(type) {
+	case time.Duration:
+		return value.String()
+	case string:
+		if value == "" {
+			return nil
+		}
+	case []string:
+		if len(value) == 0 {
+			return nil
+		}
+	}
+	return v.Interface()
+}

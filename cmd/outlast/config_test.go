@@ -1,0 +1,34 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"outlast/cmd/outlast/internal/config"
+)
+
+// Each flag of run is a setting, or says that it is none, and each setting is a
+// flag: one that is forgotten would be an unknown key to its user.
+func TestSettingsAreTheFlagsOfRun(t *testing.T) {
+	var c struct {
+		Run runVerb `cmd:""`
+	}
+	parser, err := kong.New(&c, kong.NoDefaultHelp())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flags []string
+	for _, flag := range parser.Model.Children[0].Flags {
+		flags = append(flags, flag.Name)
+		if !config.Known(flag.Name) {
+			t.Errorf("--%s is no setting", flag.Name)
+		}
+	}
+	for _, name := range config.Names() {
+		if !slices.Contains(flags, name) {
+			t.Errorf("the setting %s is no flag", name)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"time"
+
+	"outlast/abi"
+	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/wholefile"
+)
+
+// What the report's outcome is beside a policy's.
+const (
+	outcomeNotRun = "not_run" // no attempt was made
+	outcomeError  = "error"   // it came to no outcome: the plugin failed, or an attempt could not be made
+)
+
+// report is the object in the file. Times are microseconds.
+type report struct {
+	Version   int       `json:"version"`
+	Run       string    `json:"run"`
+	Started   string    `json:"started"`
+	Command   string    `json:"command,omitempty"`
+	Call      callPart  `json:"call"`
+	Policy    digested  `json:"policy"`
+	Plugin    *digested `json:"plugin,omitempty"`
+	Outcome   string    `json:"outcome"`
+	Kind      string    `json:"kind,omitempty"`
+	Effects   string    `json:"effects,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Budget    string    `json:"budget,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	Remedy    string    `json:"remedy,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	ExitCode  int       `json:"exit_code"`
+	ElapsedUS int64     `json:"elapsed_us"`
+	WaitedUS  int64     `json:"waited_us"`
+	Repairs   int64     `json:"repairs"`
+	Budgets   []budget  `json:"budgets"`
+	Attempts  []attempt `json:"attempts"`
+}
+
+type callPart struct {
+	Label    string `json:"label,omitempty"`
+	Read     bool   `json:"read"`
+	Remote   bool   `json:"remote"`
+	BudgetUS int64  `json:"budget_us,omitempty"`
+}
+
+type digested struct {
+	Name   string `json:"name,omitempty"`
+	Digest string `json:"digest"`
+}
+
+// reportVersion changes when a member changes its meaning or goes.
+const reportVersion = 1
+
+func (r *Recorder) describe(end *End) *report {
+	o, t := &r.options, &r.tally
+	out := &report{
+		Version: reportVersion, Run: r.run, Started: t.wall.UTC().Format(time.RFC3339Nano), Command: plain.Line(o.Command),
+		Call:    callPart{Label: plain.Line(o.Call.Label), Read: o.Call.Read, Remote: o.Call.Remote, BudgetUS: o.Call.Budget.Microseconds()},
+		Policy:  digested{Name: o.Policy.Name(), Digest: o.Policy.Digest()},
+		Outcome: outcomeNotRun, ExitCode: end.ExitCode, Repairs: t.repairs,
+		Budgets: append([]budget{}, t.budgets...), Attempts: append([]attempt{}, t.attempts...),
+	}
+	if o.PluginDigest != "" {
+		out.Plugin = &digested{Digest: o.PluginDigest}
+	}
+	if t.started > 0 {
+		out.ElapsedUS = t.since(t.finished.Microseconds())
+	}
+	limits := limitsOf(o.Policy.Document())
+	for i := range out.Budgets {
+		b := &out.Budgets[i]
+		b.MaxWaitUS, b.MaxAttempts = limits[b.Name].maxWaitUS, limits[b.Name].Attempts
+		out.WaitedUS += b.WaitedUS
+	}
+	if end.Err != nil {
+		out.Error = plain.Error(end.Err)
+	}
+	r.ending(out, end)
+	return out
+}
+
+// ending fills in the outcome. Without one, a write that was attempted may have
+// been applied.
+func (r *Recorder) ending(out *report, end *End) {
+	switch o := end.Outcome; {
+	case o != nil:
+		out.Outcome, out.Kind, out.Reason, out.Budget = string(o.Type), o.Kind, o.Reason, o.Budget
+		out.Message, out.Remedy, out.ElapsedUS = plain.Line(o.Message), plain.Line(o.Remedy), o.ElapsedUS
+		if o.Type != abi.OutcomeOK { // an applied write has effects, but they are no news
+			out.Effects = string(o.Effects)
+		}
+	case len(r.tally.attempts) == 0:
+		out.Effects = string(abi.EffectsNone)
+	default:
+		out.Outcome, out.Effects = outcomeError, string(abi.EffectsUnknown)
+		if r.options.Call.Read {
+			out.Effects = string(abi.EffectsNone)
+		}
+	}
+}
+
+// limit is what a policy allows on one budget.
+type limit struct {
+	MaxWait   string `json:"max_wait"`
+	Attempts  int64  `json:"attempts"`
+	maxWaitUS int64
+}
+
+// limitsOf reads them from a policy's normal form.
+func limitsOf(document string) map[string]limit {
+	var policy struct {
+		Budgets map[string]limit `json:"budgets"`
+	}
+	if err := json.Unmarshal([]byte(document), &policy); err != nil {
+		panic(err) // it was written from a policy that has been checked
+	}
+	for name, l := range policy.Budgets {
+		if d, err := time.ParseDuration(l.MaxWait); err == nil {
+			l.maxWaitUS = d.Microseconds()
+			policy.Budgets[name] = l
+		}
+	}
+	return policy.Budgets
+}
+
+// reportFile is where the report goes: a file that it replaces, or what takes
+// bytes and cannot be replaced, such as a pipe.
+type reportFile struct {
+	target string
+	open   *eventFile
+}
+
+func openReport(path string) (*reportFile, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		open, err := openEvents(path)
+		return &reportFile{open: open}, err
+	}
+	target, err := wholefile.Target(path)
+	return &reportFile{target: target}, err
+}
+
+func (f *reportFile) write(r *report) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		return err
+	}
+	if f.open != nil {
+		defer f.open.close()
+		return f.open.put(b.Bytes())
+	}
+	return wholefile.Replace(f.target, b.Bytes(), 0o600)
+}

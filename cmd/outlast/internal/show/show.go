@@ -1,0 +1,328 @@
+// Package show tells a person, or a log, what becomes of a call.
+//
+// On a terminal that is one line, redrawn in place while a server is away and
+// gone without a trace in the end:
+//
+//	outlast: unavailable for 12 s of 150 s; attempt 6 in 7 s
+//
+// Anywhere else it is one line of a log for each thing worth telling, as text
+// or as JSON. Both name kinds and never quote the wrapped command: a caller may
+// search our stderr for the command's own words.
+package show
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"outlast/abi"
+	"outlast/cmd/outlast/internal/plain"
+	"outlast/host"
+)
+
+// Format is the form of what is told.
+type Format string
+
+// The formats.
+const (
+	Auto Format = ""     // the line on a terminal, Text elsewhere
+	Text Format = "text" // log lines, on a terminal too
+	JSON Format = "json" // log lines, each a JSON object
+)
+
+// Options say where and how a Printer tells.
+type Options struct {
+	Out     *os.File // nil: nowhere, errors included
+	Format  Format
+	Quiet   bool // tell nothing but errors
+	Verbose bool // tell of each attempt, and of the plugin, too
+}
+
+// Printer tells what becomes of one call. Its methods may be called by several
+// goroutines.
+type Printer struct {
+	options Options
+	log     *log // nil: nowhere
+
+	mu      sync.Mutex
+	line    *line // nil: no line in place, only log lines
+	live    live  // nil: there is nothing to draw
+	covered bool  // the command has printed over what live would draw
+	timer   *time.Timer
+	waits   waits
+	signals func() // ends their handling; nil before the first line
+	closed  bool
+}
+
+// live is what the line says at a time, and how long it is true: 0 for good.
+type live func(now time.Time) (text string, next time.Duration)
+
+// New is a Printer for a call. It writes nothing yet.
+func New(o Options) *Printer {
+	p := &Printer{options: o}
+	if o.Out == nil {
+		return p
+	}
+	p.log = newLog(o.Out, o.Format == JSON)
+	if o.Format == Auto && !o.Quiet && canDraw(o.Out) {
+		p.line = newLine(o.Out)
+	}
+	return p
+}
+
+// canDraw says whether f is a terminal that knows the control sequences.
+func canDraw(f *os.File) bool {
+	name := os.Getenv("TERM")
+	return drawsLines && name != "" && name != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// Close takes the line away. What is told after it is told in log lines.
+func (p *Printer) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hide()
+	p.closed = true
+	if p.signals != nil {
+		p.signals()
+		p.signals = nil
+	}
+}
+
+// Observe is the call's host.Observer.
+func (p *Printer) Observe(e host.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := e.(type) {
+	case host.AttemptEnded:
+		p.waits.from = &e.At
+		if e.OK {
+			p.hide()
+		}
+		if p.options.Verbose {
+			p.tell(attemptMessage(&e))
+		}
+	case host.Waiting:
+		w := p.waits.add(&e, time.Now())
+		p.progress(w.text, waitingMessage(&e))
+	case host.Woken:
+		p.waits.from = &e.At
+		if p.line == nil || p.options.Verbose {
+			p.tell(message{level: info, event: "woken", text: "the server is back", fields: []slog.Attr{slog.String("by", string(e.By))}})
+		}
+	case host.LeftOut:
+		p.waits.from = &e.At // the wait that follows is told
+	case host.Unwatched:
+		if p.options.Verbose {
+			p.tell(message{level: info, event: "unwatched", text: "nobody watches for the server's return: " + e.Why})
+		}
+	case host.Repairing:
+		p.waits.from = nil
+		p.progress(steady(e.Kind+"; repairing the store"), repairingMessage(&e))
+	case host.Loaded:
+		if p.options.Verbose {
+			p.tell(loadedMessage(&e))
+		}
+	case host.InstanceReplaced:
+		p.tell(message{level: warn, event: "instance_replaced", text: "the plugin failed, and was replaced: " + plain.Error(e.Err)})
+	case host.Stopped:
+		p.hide()
+	}
+}
+
+// Attempting says that attempt n begins. The line says so; of the first one
+// there is nothing to say.
+func (p *Printer) Attempting(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n > 1 && p.line != nil && p.waits.last.attempt == n {
+		p.waits.last.due = time.Now()
+		p.show(p.waits.last.text)
+	}
+}
+
+// Finish tells how the call ended, if that is more than the command's own
+// failure. It comes after the last attempt's output. nil: nothing.
+func (p *Printer) Finish(o *abi.Outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hide()
+	if o == nil || o.Message == "" {
+		return
+	}
+	succeeded := o.Type == abi.OutcomeOK
+	if tellsMore(o) || o.Remedy != "" || succeeded && o.Attempts > 1 && (p.line == nil || p.options.Verbose) {
+		p.tell(finalMessages(o, p.options.Format == JSON)...)
+	}
+}
+
+// kindFailed is what the policies call a failure that they know nothing of.
+const kindFailed = "failed"
+
+// tellsMore says whether an outcome is more than the command's own failure. Of
+// one that no rule knows, the command itself has said all there is, also where
+// it was a write: the report has its effects.
+func tellsMore(o *abi.Outcome) bool {
+	if o.Type == abi.OutcomeOK || o.Attempts > 1 || o.Reason != "" {
+		return o.Type != abi.OutcomeOK
+	}
+	return o.Type != abi.OutcomeFailed && o.Kind != kindFailed
+}
+
+// Notice tells something else of ours, such as that a host name does not
+// resolve. It must hold no secret and nothing that the command printed.
+func (p *Printer) Notice(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tell(message{level: warn, event: "notice", text: fmt.Sprintf(format, args...)})
+}
+
+// Error tells an error that ends the call, also when quiet: without it the
+// user would see an exit code of ours and no reason.
+func (p *Printer) Error(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hide()
+	if p.log != nil {
+		p.put(message{level: failure, event: "error", text: plain.Error(err)})
+	}
+}
+
+// Status tells what is waited for before the first attempt, such as a lock: on
+// a terminal in the line, until done is called, elsewhere once.
+func (p *Printer) Status(format string, args ...any) (done func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	began := time.Now()
+	p.progress(func(now time.Time) (string, time.Duration) {
+		so := now.Sub(began).Truncate(time.Second)
+		return text + ", for " + seconds(so), so + time.Second - now.Sub(began)
+	}, message{level: warn, event: "notice", text: text})
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hide()
+	}
+}
+
+// Writer is f for the output of the command: the line is gone before any byte
+// is written. Once an attempt prints, the line stays away until it has ended.
+func (p *Printer) Writer(f *os.File) io.Writer {
+	if p.line == nil {
+		return f
+	}
+	return &output{printer: p, file: f, terminal: term.IsTerminal(int(f.Fd()))}
+}
+
+type output struct {
+	printer  *Printer
+	file     io.Writer
+	terminal bool
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	p := o.printer
+	p.mu.Lock()
+	p.cover()
+	if !o.terminal { // a pager, say, which may take its time
+		p.mu.Unlock()
+		return o.file.Write(b)
+	}
+	defer p.mu.Unlock()
+	n, err := o.file.Write(b)
+	if n > 0 {
+		p.line.unfinished = b[n-1] != '\n'
+	}
+	return n, err
+}
+
+// cover takes the line away before the command prints. In a wait the next tick
+// brings it back.
+func (p *Printer) cover() {
+	p.line.erase()
+	p.covered = p.timer == nil
+}
+
+// progress is told by the line where there is one, else by the message.
+func (p *Printer) progress(l live, m message) {
+	if p.line != nil && !p.closed && p.line.ours() {
+		p.show(l)
+		if !p.options.Verbose {
+			return
+		}
+	}
+	p.tell(m)
+}
+
+func steady(text string) live {
+	return func(time.Time) (string, time.Duration) { return text, 0 }
+}
+
+// show draws what l says, now and whenever it changes.
+func (p *Printer) show(l live) {
+	if p.closed {
+		return
+	}
+	p.stop()
+	p.live, p.covered = l, false
+	if p.signals == nil {
+		p.signals = p.handleSignals()
+	}
+	p.draw()
+}
+
+func (p *Printer) draw() {
+	if p.live == nil || p.covered {
+		return
+	}
+	text, next := p.live(time.Now())
+	p.line.draw("outlast: " + plain.ASCII(text))
+	p.stop()
+	if next > 0 {
+		p.timer = time.AfterFunc(next, p.tick)
+	}
+}
+
+func (p *Printer) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.draw() // one tick too many, if it was stopped too late, does no harm
+}
+
+func (p *Printer) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
+}
+
+func (p *Printer) hide() {
+	p.stop()
+	p.live = nil
+	if p.line != nil {
+		p.line.erase()
+	}
+}
+
+// tell writes log lines, above the line if there is one.
+func (p *Printer) tell(messages ...message) {
+	if p.log != nil && !p.options.Quiet {
+		p.put(messages...)
+	}
+}
+
+func (p *Printer) put(messages ...message) {
+	if p.line != nil {
+		p.line.erase()
+		p.line.finish()
+		defer p.draw()
+	}
+	for _, m := range messages {
+		p.log.write(m)
+	}
+}

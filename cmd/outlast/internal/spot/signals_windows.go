@@ -1,0 +1,4 @@
+package spot
+
+// signalName is "": no process on Windows is ended by a signal.
+func signalName(int) string { return "" }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"outlast/abi"
+	"outlast/cmd/outlast/internal/manual"
+)
+
+type completionVerb struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
+}
+
+// Help is what --help adds.
+func (completionVerb) Help() string {
+	return `    outlast completion bash > ~/.local/share/bash-completion/completions/outlast
+    outlast completion zsh > "${fpath[1]}/_outlast"
+    outlast completion fish > ~/.config/fish/completions/outlast.fish`
+}
+
+// Run prints a script for the shell.
+func (v *completionVerb) Run(app *kong.Kong) error {
+	text, err := manual.Completion(app.Model.Node, v.Shell, map[string][]string{"NAME|FILE": policyNames()})
+	if err != nil {
+		return usageError("%v", err)
+	}
+	fmt.Print(text)
+	return nil
+}
+
+type manVerb struct{}
+
+// Help is what --help adds.
+func (manVerb) Help() string {
+	return `    outlast man | man -l -
+    outlast man > ~/.local/share/man/man1/outlast.1`
+}
+
+// Run prints the manual page.
+func (manVerb) Run(app *kong.Kong) error {
+	fmt.Print(manual.Page(app.Model.Node, abi.Release, manualSections))
+	return nil
+}
+
+// manualSections are what the command line does not tell of itself.
+var manualSections = []manual.Section{
+	{Title: "Output", Text: `
+The standard output is that of the successful attempt, once, or of the last one if all fail. Each attempt's output is held back until it ends, or until it has printed 64 KiB or has been printing for 2 seconds; then it is passed on as it comes. An attempt whose standard output has been passed on is never run again.
+
+On a terminal one line on standard error tells what is wrong and when the next attempt starts. It is gone at the end. Elsewhere there is one line for each event. Neither quotes the command.`},
+	{Title: "Signals", Text: `
+INT, TERM, HUP and QUIT reach the command, and no further attempt is made; while outlast waits they end it at once. USR1, USR2, WINCH, TSTP and CONT reach the command too. On a terminal the command is in outlast's own process group, so that job control works as without it; elsewhere it leads a group of its own, which gets the signals.`},
+	{Title: "Exit status", Text: exitStatus},
+	{Title: "Environment", Text: `
+Each flag of run can be set as OUTLAST_ and its name, such as OUTLAST_MAX_WAIT=5m; outlast config show tells where each value comes from. The command finds OUTLAST_ATTEMPT, counted from 1, and OUTLAST_ELAPSED_MS, since the start of the call, in its environment; an outlast that finds OUTLAST_ATTEMPT runs the command without a retry of its own. OUTLAST_OFF=1 turns links off. OUTLAST_CACHE_DIR is where compiled code is kept.`},
+	{Title: "Files", Text: `
+$XDG_CONFIG_HOME/outlast/config.yaml or ~/.config/outlast/config.yaml, then those of $XDG_CONFIG_DIRS, then /etc/outlast/config.yaml. Never a file of the current directory.`},
+}
+
+const exitStatus = `The command's own; 128 and the number of the signal that ended it; 126 for a command that cannot be run and 127 for one that is not there. It is 0 only if the command's was.
+
+Of outlast's own: 1 what was asked for does not hold (verify, link); 2 usage; 3 a policy or plugin that cannot be used, found before the command ran; 125 the command could not be ended.`

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/host/omnigraph"
+	"outlast/host/subprocess"
+)
+
+// attempt runs the command once. Its output is held until it is known whether
+// it is the one that the user shall see.
+func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
+	w.printer.Attempting(n)
+	if w.last != nil && w.verb.Verbose {
+		w.last.ShowStderr() // what cannot be written now cannot be in the end either
+	}
+	w.attempts = n
+	command := w.command(w.argv, n)
+	command.Stdin, command.Stdout = w.stdin, w.printer.Writer(os.Stdout)
+	command.Timeout = value(w.verb.AttemptTimeout)
+	ended, err := command.Attempt(ctx)
+	if ended == nil {
+		return abi.Result{}, err // an attempt that cannot be started takes nothing away
+	}
+	if w.last != nil {
+		w.last.Discard()
+	}
+	w.last = ended
+	if err == nil && ended.Unended != nil {
+		w.printer.Notice("%v", ended.Unended)
+	}
+	ended.Result.Sent = w.line.Sent(&ended.Result)
+	return ended.Result, err
+}
+
+// attemptVar and elapsedVar tell the command which attempt it is, counted from
+// 1, and how many milliseconds after the start of the call it began.
+const (
+	attemptVar = "OUTLAST_ATTEMPT"
+	elapsedVar = "OUTLAST_ELAPSED_MS"
+)
+
+// isInside says whether an outlast runs us, or the program that runs us: that
+// one decides what is run again.
+func isInside() bool { return os.Getenv(attemptVar) != "" }
+
+// command is a command of the call's. It has the lock, so that the store stays
+// locked even if we are killed while it writes.
+func (w *wrapped) command(argv []string, attempt int64) *subprocess.Command {
+	c := &subprocess.Command{
+		Argv: argv, Env: w.env[:len(w.env):len(w.env)], Stderr: w.printer.Writer(os.Stderr),
+		KillAfter: value(w.verb.KillAfter), Relay: w.relay, Clock: nowMicros,
+	}
+	c.Env = append(c.Env, attemptVar+"="+strconv.FormatInt(attempt, 10),
+		elapsedVar+"="+strconv.FormatInt((host.SystemClock().Now()-w.call.Started).Milliseconds(), 10))
+	if w.lock != nil && w.lock.File() != nil && runtime.GOOS != "windows" {
+		c.Keep = []*os.File{w.lock.File()}
+	}
+	return c
+}
+
+func nowMicros() int64 { return host.SystemClock().Now().Microseconds() }
+
+// repair repairs the store that the command works on, under its lock.
+func (w *wrapped) repair(ctx context.Context, force bool) (abi.Result, error) {
+	if w.graph == nil {
+		return abi.Result{}, errors.New("only omnigraph's stores can be repaired")
+	}
+	if w.linked {
+		return abi.Result{}, errors.New("a repair needs the store's lock, which is the caller's")
+	}
+	argv := omnigraph.RepairArgv(*w.graph, force || w.verb.RepairForce)
+	if argv == nil {
+		return abi.Result{}, errors.New("only a local store can be repaired from here")
+	}
+	if w.lock == nil {
+		release, err := w.lockStore(ctx)
+		if err != nil {
+			return abi.Result{}, err
+		}
+		defer release()
+	}
+	command := w.command(argv, w.attempts)
+	command.Stdout = command.Stderr
+	ended, err := command.Attempt(ctx)
+	if err != nil {
+		return abi.Result{}, err
+	}
+	if !ended.Result.OK() {
+		return ended.Result, ended.Commit()
+	}
+	ended.Discard()
+	return ended.Result, nil
+}
+
+// observe passes on what happens to all who tell or keep it.
+func (w *wrapped) observe(e host.Event) {
+	w.printer.Observe(e)
+	w.recorder.Observe(e)
+	w.counter.Observe(e)
+	if _, waits := e.(host.Waiting); waits {
+		w.watch.name.check(w.ctx, w.printer.Notice)
+	}
+}

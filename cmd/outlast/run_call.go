@@ -1,0 +1,89 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"outlast/cmd/outlast/internal/spot"
+	"outlast/host"
+	"outlast/host/commands"
+	"outlast/host/omnigraph"
+)
+
+// describeCall reads the command line, where the command is one that we know.
+// Of another nothing is known, so it is a write unless the caller says otherwise.
+func (w *wrapped) describeCall() {
+	w.line = commands.Parse(w.argv, w.env)
+	guess := host.Call{Label: label(w.argv[0]), Remote: true, Read: w.line.Read}
+	if omnigraph.Is(w.argv[0]) {
+		inv := omnigraph.Parse(w.argv)
+		guess = host.Call{Label: label(inv.Verb), Remote: inv.Remote, Read: !inv.Write}
+		w.graph = &inv
+		w.env = omnigraph.Env(w.env, inv, "")
+	}
+	w.call = w.verb.call(guess)
+	w.call.Seed = w.verb.Seed
+	w.call.Budget = value(w.verb.CallBudget)
+	w.call.Started = host.SystemClock().Now()
+}
+
+// choosePolicy is the one that is named, or made on the spot, or that fits the
+// command.
+func (w *wrapped) choosePolicy() error {
+	v := w.verb
+	w.repeatable = v.Repeatable && !w.call.Read
+	if v.Given() {
+		return w.makePolicy()
+	}
+	name := v.Policy
+	if name == "" {
+		name = policyFor(w.argv[0])
+	}
+	if name == "" {
+		return usageError("run: no policy fits %s. Name one with --policy, and say --read if the command changes nothing (else it is a write); "+
+			"or say what to retry with --retry-exit, --retry-stderr, --attempts or --backoff, together with --read or --repeatable", w.argv[0])
+	}
+	p, err := loadPolicy(name)
+	if err == nil {
+		p, err = withMaxWait(p, v.MaxWait)
+	}
+	w.policy = p
+	w.call.Read = w.call.Read || w.repeatable // to the policy it is the same
+	return err
+}
+
+// makePolicy makes the one that the flags describe.
+func (w *wrapped) makePolicy() error {
+	v := w.verb
+	if v.Policy != "" {
+		return usageError("--policy and %s: the one names a policy, the others make one", strings.Join(v.Names(), ", "))
+	}
+	if v.NoConnectRetry {
+		return usageError("--no-connect-retry and %s: a policy that is made on the spot does not tell failures to connect from others", strings.Join(v.Names(), ", "))
+	}
+	p, err := v.Flags.Policy(spot.Call{Read: w.call.Read, MaxWait: v.MaxWait})
+	if err != nil {
+		return usageError("%v", err)
+	}
+	w.policy = p
+	w.call.Read = true // or repeatable, which to the policy is the same
+	return nil
+}
+
+// label is a command's name for messages, at most 64 bytes of it (a choice).
+func label(command string) string {
+	name := filepath.Base(command)
+	return strings.ToValidUTF8(name[:min(len(name), 64)], "")
+}
+
+// secrets are what must not leave in a text of ours.
+func (w *wrapped) secrets() []string {
+	var secrets []string
+	for _, e := range w.env {
+		name, value, _ := strings.Cut(e, "=")
+		if value != "" && (name == omnigraph.TokenVar || strings.HasPrefix(name, "OMNIGRAPH_TOKEN_")) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"outlast/abi"
+	"outlast/cmd/outlast/internal/metrics"
+	"outlast/cmd/outlast/internal/record"
+	"outlast/host/subprocess"
+	"outlast/plugin"
+)
+
+// openRecords opens what is kept of the call. The digest of a plugin file is
+// not told: it is not what this tool comes with.
+func (w *wrapped) openRecords() (err error) {
+	v := w.verb
+	declared := w.call
+	declared.Read = declared.Read && !w.repeatable
+	w.recorder, err = record.Open(record.Options{
+		Events: v.Events, Report: v.Report, Call: declared, Policy: w.policy,
+		PluginDigest: choose(v.Plugin == "", "sha256:"+strings.TrimSpace(plugin.SHA256), ""), Command: label(w.argv[0]),
+		Tell: w.printer.Notice,
+	})
+	if err == nil {
+		w.counter, err = metrics.Open(metrics.Options{
+			Path: v.MetricsFile, Policy: w.policy.Name(), Command: w.argv[0], Tell: w.printer.Notice,
+		})
+	}
+	if err != nil {
+		return usageError("%v", err)
+	}
+	return nil
+}
+
+// end shows the last attempt's output and gives the exit code, whatever the
+// policy and the plugin made of it. An error is one of our own.
+func (w *wrapped) end(e ending) (code int, err error) {
+	if e.outcome != nil && w.repeatable && e.outcome.Type != abi.OutcomeOK {
+		o := *e.outcome // a repeatable write is one all the same
+		o.Effects = abi.EffectsUnknown
+		e.outcome = &o
+	}
+	if w.last == nil {
+		code, err = w.neverRun(e.err)
+	} else {
+		code, err = w.show(e)
+	}
+	w.counter.Finish(e.outcome)
+	w.recorder.Finish(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
+	return code, err
+}
+
+// neverRun is the end of a call without an attempt.
+func (w *wrapped) neverRun(err error) (int, error) {
+	var start *subprocess.StartError
+	var exit *exitError
+	switch {
+	case errors.As(err, &start):
+		return start.ExitCode, start
+	case w.relay.Signal() != 0:
+		return 128 + int(w.relay.Signal()), fmt.Errorf("interrupted; the command was not run")
+	case errors.As(err, &exit):
+		return exit.code, exit.err
+	}
+	return exitUnusable, err
+}
+
+// exitUnended is GNU timeout's for a timeout that itself failed: the command
+// could not be ended.
+const exitUnended = 125
+
+func (w *wrapped) show(e ending) (code int, err error) {
+	shown := w.last.Commit()
+	w.printer.Finish(e.outcome)
+	var unended *subprocess.UnendedError
+	switch {
+	case errors.As(e.err, &unended):
+		return exitUnended, e.err
+	case e.err != nil:
+		w.printer.Error(e.err)
+	}
+	code = w.relay.ExitCode(w.last)
+	switch {
+	case code == 0 && errors.Is(shown, syscall.EPIPE):
+		return 128 + int(syscall.SIGPIPE), nil // as in any pipeline
+	case code == 0 && shown != nil:
+		return 1, shown
+	case code != 0 && w.verb.ExhaustedCode != nil && e.outcome != nil && e.outcome.Type == abi.OutcomeExhausted:
+		return *w.verb.ExhaustedCode, nil
+	}
+	return code, nil
+}
+
+// coded is the error of a call that ends with an exit code.
+func coded(code int, err error) error {
+	if code == 0 && err == nil {
+		return nil
+	}
+	return &exitError{code, err}
+}
+
+// started is the error of a command that took our place, or could not.
+func started(err error) error {
+	var start *subprocess.StartError
+	if errors.As(err, &start) {
+		return &exitError{start.ExitCode, start}
+	}
+	return err
+}
