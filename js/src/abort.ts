@@ -1,0 +1,34 @@
+/** Hearing of aborts. */
+
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back when a signal is aborted, unless it is forgotten before. However many wait on
+ * one signal, it has one listener of ours: Node warns of more than ten.
+ *
+ * @returns Forgets the callback.
+ */
+export function onAbort(signal: AbortSignal, call: () => void): () => void {
+  let waiting = listeners.get(signal);
+  if (!waiting) {
+    waiting = new Set();
+    listeners.set(signal, waiting);
+  }
+  const all = waiting;
+  if (all.size === 0) {
+    signal.addEventListener("abort", tellAll);
+  }
+  all.add(call);
+  return () => {
+    all.delete(call);
+    if (all.size === 0) {
+      signal.removeEventListener("abort", tellAll);
+    }
+  };
+}
+
+function tellAll(this: AbortSignal): void {
+  for (const call of listeners.get(this) ?? []) {
+    call();
+  }
+}

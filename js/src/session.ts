@@ -1,0 +1,234 @@
+/** One call, event by event. */
+
+import { randomInt } from "node:crypto";
+import { type Action, type Readiness, readAction, type Stop, type WireAction } from "./action.js";
+import { type Call, callMembers } from "./call.js";
+import { currentClock } from "./clock.js";
+import { AnswerError } from "./envelope.js";
+import { PluginError } from "./errors.js";
+import type { Policy } from "./policy.js";
+import { type Result, resultMembers } from "./result.js";
+import { MAX_INTEGER, micros, randomNumber, show } from "./wire.js";
+
+/** When something happened. */
+export interface When {
+  /** When it was seen, in milliseconds of a clock of the caller's that is the same for the
+   * whole call; the clock in force unless given. A delay counts from there. */
+  readonly now?: number | undefined;
+  /** The caller's own chance for the next delay, from 0 to 1; from the seed unless given. */
+  readonly random?: number | undefined;
+}
+
+/** When something happened, and what else is asked. */
+export interface WhenExplained extends When {
+  /** Say in the action how the result was recognised. */
+  readonly explain?: boolean | undefined;
+}
+
+/** How a session begins. */
+export interface SessionOptions {
+  /** Of the jitter, from 0 to 2^53 - 1; a random one unless given. */
+  readonly seed?: number | undefined;
+  /** Of a session to be continued, as that had it; it must have had the same policy. */
+  readonly state?: string | undefined;
+}
+
+interface Event {
+  type: string;
+  now_us: number;
+  random?: number;
+  by?: Readiness;
+  result?: Record<string, unknown>;
+}
+
+/**
+ * One call, event by event, for a loop of the caller's. It holds nothing of the plugin
+ * between events, and needs no close. Made by {@link Policy.session}.
+ */
+export class Session {
+  /** The policy that decides. */
+  readonly policy: Policy;
+  /** What the call is. */
+  readonly call: Call;
+  /** Told of an instance of the plugin that failed and was replaced. */
+  onReplaced: ((error: Error) => void) | undefined;
+  readonly #members: string;
+  #state: string;
+  #repairing = false;
+  #over = false;
+  #busy = false;
+  #last: Result | undefined;
+
+  /** @internal */
+  constructor(policy: Policy, call: Call, options: SessionOptions = {}) {
+    this.policy = policy;
+    this.call = call;
+    this.#members = JSON.stringify(callMembers(call, checkedSeed(options.seed)));
+    this.#state = options.state ?? "";
+  }
+
+  /** What the call has spent so far, as text: at most 1 KiB of ASCII. It is empty before
+   * the first event and after the last. A session can be continued from it, in another
+   * process too. */
+  get state(): string {
+    return this.#state;
+  }
+
+  /** Whether the policy has said to stop. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /**
+   * Tells how an attempt ended, or the repair that was asked for, and gets what to do next.
+   * The plugin is loaded by the first call of this.
+   *
+   * @throws PluginError if the plugin cannot be used, or refuses the event. The call must
+   *     stop then.
+   * @throws PolicyError if the policy's document has faults.
+   * @throws TypeError or RangeError if an argument is wrong.
+   */
+  async next(result: Result, when: WhenExplained = {}): Promise<Action> {
+    const event = this.#event(this.#repairing ? "repaired" : "attempted", when, result);
+    if (!this.#repairing) {
+      this.#last = result;
+    }
+    return this.#answer(event, when.explain ?? false);
+  }
+
+  /**
+   * Tells that a wait was cut short because the server answered, and gets what to do next:
+   * often to wait a little more.
+   *
+   * @param by How much of an answer was seen.
+   * @throws PluginError as {@link next} does; there must have been a wait.
+   */
+  async woken(by: Readiness, when: When = {}): Promise<Action> {
+    if (by !== "accepting" && by !== "ready") {
+      throw new TypeError(`outlast: by is ${show(by)}, and must be "accepting" or "ready"`);
+    }
+    return this.#answer({ ...this.#event("woken", when), by });
+  }
+
+  /**
+   * Tells that a wait which the server might have cut short is over, and that the server was
+   * seen to be down, so that the attempt would be in vain; and gets what to do next: the
+   * schedule's next wait, or no delay, and then the attempt is to be made all the same.
+   *
+   * @throws PluginError as {@link next} does; the action before must have had `wake`.
+   */
+  async down(when: When = {}): Promise<Action> {
+    return this.#answer(this.#event("down", when));
+  }
+
+  /**
+   * Tells that the caller gave up, and gets the outcome.
+   *
+   * @param result Of the attempt or the repair that was running; none if none was.
+   * @throws PluginError as {@link next} does.
+   */
+  async cancelled(result?: Result, when: Pick<When, "now"> = {}): Promise<Stop> {
+    const event = this.#event("cancelled", when, result);
+    if (result && !this.#repairing) {
+      this.#last = result;
+    }
+    const action = await this.#answer(event);
+    if (action.type !== "stop") {
+      throw new PluginError("deciding", "the plugin goes on with a cancelled call");
+    }
+    return action;
+  }
+
+  #event(type: string, when: When, result?: Result): Event {
+    if (this.#over) {
+      throw new Error("outlast: the session is over: its policy has said to stop");
+    }
+    if (this.#busy) {
+      throw new Error("outlast: the session is deciding: one event comes after another");
+    }
+    const event: Event = { type, now_us: micros(when.now ?? currentClock().now(), "now") };
+    if (when.random !== undefined) {
+      event.random = randomNumber(when.random);
+    }
+    if (result) {
+      event.result = resultMembers(result);
+    }
+    return event;
+  }
+
+  async #answer(event: Event, explain = false): Promise<Action> {
+    this.#busy = true;
+    try {
+      const { action, state } = await this.#decide(event, explain);
+      const read = readAction(action);
+      this.#state = state ?? "";
+      if (read.type === "stop") {
+        this.#over = true;
+        return { ...read, outcome: { ...read.outcome, result: this.#last } };
+      }
+      this.#repairing = read.repair;
+      return read;
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  /** The error of a decision, which never loses what the last attempt said. */
+  #failure(error: unknown): unknown {
+    let failure = error;
+    if (error instanceof AnswerError) {
+      const { text, code, field } = error;
+      failure = new PluginError("deciding", text, { code, field, cause: error });
+    } else if (error instanceof Error && error.constructor !== PluginError && !isOurs(error)) {
+      const text = `the plugin's answer cannot be used: ${error.message}`;
+      failure = new PluginError("deciding", text, { code: "internal", cause: error });
+    }
+    if (failure instanceof PluginError) {
+      failure.result = this.#last;
+    }
+    return failure;
+  }
+
+  async #decide(event: Event, explain: boolean): Promise<Decided> {
+    const state = this.#state && `,"state":${JSON.stringify(this.#state)}`;
+    const rest =
+      `,"call":${this.#members}${state},"event":${JSON.stringify(event)}` +
+      `${explain ? ',"explain":true' : ""}}`;
+    const { plugin } = this.policy;
+    const ask = async (policy: string) =>
+      (await plugin.ask("decide", `{"policy":${policy}${rest}`, this.onReplaced)) as Decided;
+    try {
+      return await ask(await this.policy.reference());
+    } catch (error) {
+      if (error instanceof AnswerError && error.code === "unknown_policy") {
+        return await ask(await this.policy.whole());
+      }
+      throw error;
+    }
+  }
+}
+
+interface Decided {
+  action: WireAction;
+  state?: string;
+}
+
+function isOurs(error: Error): boolean {
+  return error.name === "PolicyError";
+}
+
+/** The seed of the jitter. A random one if the caller has none: else all callers that a
+ * restart met together would come back together. */
+export function checkedSeed(seed: number | undefined): number {
+  if (seed === undefined) {
+    return randomInt(2 ** 47) * 64 + randomInt(64); // randomInt goes to 2^48 - 1
+  }
+  if (!Number.isSafeInteger(seed) || seed < 0) {
+    throw new RangeError(
+      `outlast: seed is ${show(seed)}, and must be an integer from 0 to ${MAX_INTEGER}`,
+    );
+  }
+  return seed;
+}

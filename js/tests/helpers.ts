@@ -1,0 +1,91 @@
+/** What several tests need. */
+
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+
+export const READ = { remote: true, write: false };
+export const WRITE = { remote: true, write: true };
+
+/** What omnigraph prints of a server that is away. */
+export const REFUSED =
+  "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n" +
+  "   1: client error (Connect)\n   2: tcp connect error\n   3: Connection refused (os error 111)\n\n";
+
+/** The error of a connection that was refused, as Node has it. */
+export function refused(): Error {
+  const details = { code: "ECONNREFUSED", syscall: "connect", address: "127.0.0.1", port: 8080 };
+  return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:8080"), details);
+}
+
+/** The error of a connection that broke. */
+export function reset(): Error {
+  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
+}
+
+/** A port on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** An HTTP server for one test; gives its address. */
+export async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => shut(server));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** Ends an HTTP server and its connections. */
+export function shut(server: Server): void {
+  server.close();
+  server.closeAllConnections();
+}
+
+/** A server that does with each connection what it is told; gives its port. */
+export async function listen(t: TestContext, accept: (socket: Socket) => void): Promise<number> {
+  const open = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    open.add(socket);
+    socket.on("error", () => {});
+    accept(socket);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    for (const socket of open) {
+      socket.destroy();
+    }
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A folder for one test. */
+export function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "outlast-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A policy document that waits for what comes with exit code 7. */
+export function document(maxWait = "60s"): Record<string, unknown> {
+  const backoff = { type: "exponential", base: "500ms", multiplier: 2, cap: "10s" };
+  return {
+    version: 1,
+    name: "mine",
+    budgets: { away: { max_wait: maxWait, backoff } },
+    rules: [
+      { kind: "away", when: [{ exit_codes: [7] }], then: [{ retry: "away" }] },
+      { kind: "failed", then: [{ stop: { effects: "unknown" } }] },
+    ],
+  };
+}
