@@ -5,7 +5,7 @@
 #   plugin  plugin/outlast.wasm and its digest, from plugin/guest
 #   check   formatting, vet, staticcheck, and that the committed plugin is the
 #           one that this source builds
-#   test    check, and every test, of the Python package too
+#   test    check, and every test, of the Python and npm packages too
 #   bench   benchmarks, whose figures compare within one run
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -74,6 +74,7 @@ tests() {
   go test $(go list ./... | grep -v '^outlast/host')
   go run ./tests/mutation
   ./python/check.sh
+  ./js/check.sh
 }
 
 case "${1:-tool}" in
