@@ -188,7 +188,7 @@ func waitForFile(file string) {
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if text, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(text), "\n") {
+		if text, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(text)) != "" {
 			return number(strings.TrimSpace(string(text)))
 		}
 	}

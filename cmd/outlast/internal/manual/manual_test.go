@@ -144,7 +144,8 @@ func completeZsh(t *testing.T, script, dir, line string) []string {
 		zpty -w z 'print -r -- set''up'
 		zpty -r z out '*setup*'
 		zpty -w -n z "$2"$'\t'
-		sleep 1
+		repeat 200; do [[ -s $3 ]] && break; sleep 0.1; done
+		sleep 0.5
 		zpty -d z`, "zsh", script, line, filepath.Join(dir, ".offers"))
 	offers, err := os.ReadFile(filepath.Join(dir, ".offers"))
 	if err != nil {
