@@ -59,12 +59,3 @@ func (f *sampleFlags) result() (abi.Result, error) {
 	}
 	return r, nil
 }
-
-// failure is what the flags describe, or a refused connection without any.
-func (f *sampleFlags) failure() (abi.Result, error) {
-	if f.given() {
-		return f.result()
-	}
-	one := int64(1)
-	return abi.Result{ExitCode: &one, Stderr: abi.Clip(refused)}, nil
-}

@@ -2,109 +2,204 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
-	"outlast/abi"
 	"outlast/host"
-	"outlast/host/virtual"
+	"outlast/outages"
+	"outlast/simulate"
 )
 
 type verifyVerb struct {
 	pluginFlags
 	sampleFlags
-	Policy  string         `default:"omnigraph" placeholder:"NAME|FILE" help:"The policy to check (default: ${default})."`
-	MaxWait *time.Duration `placeholder:"DURATION" help:"Check another window than the policy's."`
+	Policy          string         `default:"omnigraph" placeholder:"NAME|FILE" help:"The policy to check (default: ${default})."`
+	MaxWait         *time.Duration `placeholder:"DURATION" help:"Check another window than the policy's."`
+	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"Check it against the outages in this file too, as measure writes them. Repeatable."`
+	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
+	Headroom        float64        `default:"2" placeholder:"FACTOR" help:"How many times the longest outage must be outlasted (default: ${default}; 1: just outlasted)."`
+	JSON            bool           `name:"json" help:"Print one JSON object."`
+	JUnit           string         `name:"junit" placeholder:"FILE" help:"Write a JUnit report to this file too."`
 }
 
-// Run lets the plugin ride out each outage that the policy was measured
-// against, on a virtual clock, at the worst moment for a call to begin.
+// Help is shown below the flags.
+func (*verifyVerb) Help() string {
+	return "Plays the policy in the real plugin, on a virtual clock: with the worst course that the jitter can take, " +
+		"and a call that begins at the worst moment. Exits with 1 if an outage is not outlasted, or not with the headroom."
+}
+
+// Run checks a policy against the outages that it was sized against.
 func (v *verifyVerb) Run(ctx context.Context) error {
-	p, err := loadPolicy(v.Policy)
+	p, err := v.policy()
 	if err != nil {
 		return err
 	}
-	if p, err = withMaxWait(p, v.MaxWait); err != nil {
-		return err
-	}
-	outages := p.Measured()
-	if len(outages) == 0 {
-		return unusable(fmt.Errorf("policy %s has no measured outages to check it against", p.Name()))
-	}
-	sample, err := v.failure()
+	list, err := v.outages(p)
 	if err != nil {
 		return err
 	}
-	if sample.OK() {
-		return usageError("verify: the sample is a success: give a failure that the policy waits through")
-	}
-	plug, err := v.open()
+	plug, err := openCompiled(&v.pluginFlags)
 	if err != nil {
 		return err
 	}
 	defer plug.Close(ctx)
-	failed := 0
-	for _, o := range outages {
-		lasts := true
-		for _, read := range []bool{true, false} {
-			outcome, err := outlive(ctx, plug, p, o.Duration, read, sample)
-			if err != nil {
-				return unusable(err)
-			}
-			lasts = report(o, read, outcome) && lasts
-		}
-		if !lasts {
-			failed++
+	r, err := v.verify(ctx, plug, p, list)
+	if err != nil {
+		return err
+	}
+	if v.JUnit != "" {
+		if err := r.writeJUnit(v.JUnit); err != nil {
+			return unusable(fmt.Errorf("--junit: %w", err))
 		}
 	}
-	if failed > 0 {
-		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s does not outlast %s of %d", p.Name(), count(failed, "measured outage"), len(outages))}
+	if v.JSON {
+		err = json.NewEncoder(os.Stdout).Encode(r)
+	} else {
+		err = r.print(os.Stdout)
+	}
+	if err != nil {
+		return err
+	}
+	return r.verdict()
+}
+
+func (v *verifyVerb) policy() (*host.Policy, error) {
+	switch {
+	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
+		return nil, usageError("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
+	case !(v.Headroom >= 1 && v.Headroom <= 1000):
+		return nil, usageError("--headroom: expected a factor from 1 to 1000, not %v", v.Headroom)
+	}
+	p, err := loadPolicy(v.Policy)
+	if err != nil {
+		return nil, err
+	}
+	return withMaxWait(p, v.MaxWait)
+}
+
+// measuredOutage is one outage to check against.
+type measuredOutage struct {
+	name   string
+	lasts  time.Duration // as long as it may have lasted
+	source string
+}
+
+func (v *verifyVerb) outages(p *host.Policy) ([]measuredOutage, error) {
+	var list []measuredOutage
+	for _, o := range p.Measured() {
+		list = append(list, measuredOutage{o.Name, o.Duration, o.Source})
+	}
+	for _, path := range v.Outages {
+		more, err := readOutages(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	if len(list) == 0 {
+		return nil, unusable(fmt.Errorf("policy %s has no measured outages to check it against: give some with --outages", p.Name()))
+	}
+	return list, nil
+}
+
+// readOutages reads a file of outages, each as long as it may have lasted.
+func readOutages(path string) ([]measuredOutage, error) {
+	read, err := outages.Read(path)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	if len(read) == 0 {
+		return nil, unusable(fmt.Errorf("%s: has no outages", path))
+	}
+	var list []measuredOutage
+	for i := range read {
+		list = append(list, measuredOutage{read[i].Name, read[i].Longest(), read[i].Source})
+	}
+	return list, nil
+}
+
+// verify checks reads and writes against each outage.
+func (v *verifyVerb) verify(ctx context.Context, plug *host.Plugin, p *host.Policy, list []measuredOutage) (*verifyReport, error) {
+	r := newVerifyReport(v, p, list)
+	for _, read := range []bool{true, false} {
+		courses, err := v.courses(plug, p, read)
+		if err != nil {
+			return nil, err
+		}
+		extremes, err := courses.Extremes(ctx)
+		var not *simulate.NotRetried
+		switch {
+		case errors.As(err, &not):
+			r.notRepeated(read, not)
+			continue
+		case err != nil:
+			return nil, unusable(err)
+		}
+		for i := range list {
+			if err := r.check(ctx, courses, extremes, i, read); err != nil {
+				return nil, unusable(err)
+			}
+		}
+	}
+	if len(r.Checks) == 0 {
+		return nil, unusable(fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", p.Name(), r.NotRepeated[0].Kind))
+	}
+	return r, v.size(ctx, plug, p, r)
+}
+
+// courses are those of a policy, through the plugin.
+func (v *verifyVerb) courses(plug *host.Plugin, p *host.Policy, read bool) (*simulate.Courses, error) {
+	sample, err := v.failure(p)
+	if err != nil {
+		return nil, err
+	}
+	call := host.Call{Label: "verify", Remote: true, Read: read, Seed: new(int64)}
+	return &simulate.Courses{
+		New:     func() simulate.Decider { return plug.Session(p, call) },
+		Takes:   v.AttemptDuration,
+		Results: simulate.Results{Down: sample},
+	}, nil
+}
+
+// size finds the smallest windows that would do, where the policy has windows.
+func (v *verifyVerb) size(ctx context.Context, plug *host.Plugin, p *host.Policy, r *verifyReport) error {
+	if _, err := p.WithMaxWait(time.Second); err != nil {
+		return nil // it counts attempts
+	}
+	read := r.Checks[0].read
+	with := func(window time.Duration) (*simulate.Courses, error) {
+		changed, err := p.WithMaxWait(window)
+		if err != nil {
+			return nil, err
+		}
+		return v.courses(plug, changed, read)
+	}
+	for _, size := range []struct {
+		outage time.Duration
+		to     *int64
+	}{{r.longest(), &r.SmallestUS}, {r.needed(), &r.SmallestWithHeadroomUS}} {
+		window, err := simulate.SmallestWindow(ctx, size.outage, v.AttemptDuration, with)
+		if err != nil {
+			return unusable(err)
+		}
+		*size.to = window.Microseconds()
 	}
 	return nil
 }
 
-// outlive is one call that begins as the server goes away. Each attempt fails
-// at once, and seed by seed the jitter differs; the worst outcome is given.
-func outlive(ctx context.Context, plug *host.Plugin, p *host.Policy, outage time.Duration, read bool, sample abi.Result) (worst *abi.Outcome, err error) {
-	for seed := range int64(verifySeeds) {
-		clock := &virtual.Clock{}
-		outcome, err := plug.Run(ctx, &host.Task{
-			Policy: p,
-			Call:   host.Call{Label: "verify", Remote: true, Read: read, Seed: &seed},
-			Clock:  clock,
-			Attempt: func(context.Context, int64) (abi.Result, error) {
-				if clock.Now() < outage {
-					return sample, nil
-				}
-				return abi.Result{ExitCode: new(int64)}, nil
-			},
-		})
-		if err != nil {
-			return nil, err
-		}
-		if outcome.Type != abi.OutcomeOK && outcome.Type != abi.OutcomeExhausted {
-			return nil, fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", p.Name(), outcome.Kind)
-		}
-		if worst == nil || outcome.Type != abi.OutcomeOK || worst.Type == abi.OutcomeOK && outcome.ElapsedUS > worst.ElapsedUS {
-			worst = outcome
-		}
-		if worst.Type != abi.OutcomeOK {
-			break
-		}
+// openCompiled opens the plugin for thousands of decisions, which are worth the
+// second that compiling takes once.
+func openCompiled(f *pluginFlags) (*host.Plugin, error) {
+	opts := []host.Option{host.WithCompiler()}
+	if f.Plugin != "" {
+		opts = append(opts, host.WithFile(f.Plugin))
 	}
-	return worst, nil
-}
-
-// verifySeeds is how many courses of the jitter are tried (a choice).
-const verifySeeds = 20
-
-func report(o host.Outage, read bool, outcome *abi.Outcome) bool {
-	verdict, detail := "NOT outlasted", outcome.Message
-	if outcome.Type == abi.OutcomeOK {
-		took := time.Duration(outcome.ElapsedUS) * time.Microsecond
-		verdict = "outlasted"
-		detail = fmt.Sprintf("back after %s in the worst of %d courses of the jitter", seconds(took), verifySeeds)
+	plug, err := host.Open(opts...)
+	if err != nil {
+		return nil, unusable(err)
 	}
-	fmt.Printf("%-13s  %5s  %s, %s: %s\n", verdict, seconds(o.Duration), o.Name, choose(read, "a read", "a write"), detail)
-	return outcome.Type == abi.OutcomeOK
+	return plug, nil
 }

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/plugin/policy"
+	"outlast/simulate"
+	"outlast/simulate/plot"
+)
+
+type simulateVerb struct {
+	pluginFlags
+	sampleFlags
+	Policy          []string       `sep:"none" placeholder:"NAME|FILE[,SETTING=VALUE]" help:"The policy (default: omnigraph); several are put side by side. Settings: max-wait=75s, ready=on."`
+	MaxWait         *time.Duration `placeholder:"DURATION" help:"Another window than the policies'."`
+	Ready           string         `enum:"on,off" default:"off" placeholder:"on|off" help:"Whether the server is watched, so that its return is noticed (default: ${default})."`
+	Outage          string         `placeholder:"LENGTH[@WHEN],…" help:"When the server is away: 61s, or 20s@5s,30s@70s, or uniform:52s..61s. Default: the longest that the policy was measured against."`
+	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"The outages in this file, as measure writes them: the longest, or with --runs any of them."`
+	Begin           *time.Duration `placeholder:"DURATION" help:"When the call begins, on the clock of --outage (default: with the first outage)."`
+	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
+	Read            bool           `xor:"what" help:"The call changes nothing, so it may be repeated."`
+	Write           bool           `xor:"what" help:"The call may change something (default)."`
+	Seed            int64          `default:"1" placeholder:"N" help:"The seed of everything that is left to chance (default: ${default})."`
+	Runs            int            `default:"1" placeholder:"N" help:"Play so many calls, each with a jitter and an outage of its own, and show the worst."`
+	fleetFlags
+	JSON  bool     `name:"json" help:"Print one JSON object."`
+	Plot  []string `sep:"none" placeholder:"FILE" help:"Draw it, as FILE.svg or FILE.png. Repeatable."`
+	Chart bool     `default:"true" negatable:"" help:"Draw it in the terminal too (default: yes)."`
+}
+
+// fleetFlags describe a fleet.
+type fleetFlags struct {
+	Callers      *int           `placeholder:"N" help:"Play a fleet of so many calls against one server, up to 1000000."`
+	Arrive       string         `default:"together" placeholder:"WHEN" help:"When they begin, from the first outage on: together, spread:61s or poisson:500/s (default: ${default})."`
+	Capacity     int64          `placeholder:"N" help:"How many calls the server carries out in a second (default: all that come)."`
+	AdmissionCap int            `placeholder:"N" help:"How many may be in it at one time; it refuses the others."`
+	RelapseAt    int            `placeholder:"N" help:"More attempts than this in 100 ms knock it over."`
+	RelapseFor   *time.Duration `placeholder:"DURATION" help:"For so long (default: as long as the first outage)."`
+	Courses      int            `default:"100000" placeholder:"N" help:"How many different courses the jitter takes; more callers share them (default: ${default}; 0: one for each)."`
+	BusyFile     string         `type:"existingfile" placeholder:"FILE" help:"What the command prints on stderr when the server is full (default: as omnigraph)."`
+	BrokenFile   string         `type:"existingfile" placeholder:"FILE" help:"What it prints when the server goes away with the call in it (default: as omnigraph)."`
+}
+
+// Help is shown below the flags.
+func (*simulateVerb) Help() string {
+	return "Plays a call through an outage, in virtual time and with the real plugin.\n\n" +
+		"    outlast simulate --outage 61s --policy omnigraph --policy omnigraph,max-wait=42.5s\n" +
+		"    outlast simulate --outage uniform:52s..61s --runs 40000 --policy omnigraph,ready=on\n" +
+		"    outlast simulate --outage 60.5s --callers 100000 --capacity 5000 --plot herd.svg"
+}
+
+// variant is one policy with its settings.
+type variant struct {
+	name    string
+	policy  *host.Policy
+	doc     *policy.Document
+	ready   bool
+	results simulate.Results
+}
+
+// Run plays what the flags describe.
+func (v *simulateVerb) Run(ctx context.Context) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	variants, err := v.variants()
+	if err != nil {
+		return err
+	}
+	plans, err := v.plans(variants)
+	if err != nil {
+		return err
+	}
+	plug, err := openCompiled(&v.pluginFlags)
+	if err != nil {
+		return err
+	}
+	defer plug.Close(ctx)
+	switch {
+	case v.Callers != nil:
+		return v.fleets(ctx, plug, variants, plans)
+	case v.Runs > 1:
+		return v.runs(ctx, plug, variants, plans)
+	}
+	return v.calls(ctx, plug, variants, plans)
+}
+
+func (v *simulateVerb) check() error {
+	f := &v.fleetFlags
+	switch {
+	case v.Outage != "" && len(v.Outages) > 0:
+		return usageError("--outage and --outages: give one or the other")
+	case v.Begin != nil && (*v.Begin < 0 || *v.Begin > simulate.MaxOutage):
+		return usageError("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
+	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
+		return usageError("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
+	case v.Runs < 1 || v.Runs > simulate.MaxRuns:
+		return usageError("--runs: expected from 1 to %d, not %d", simulate.MaxRuns, v.Runs)
+	case v.Seed < 0:
+		return usageError("--seed: expected a number that is not negative, not %d", v.Seed)
+	case f.Callers == nil && (f.Arrive != "together" || f.Capacity != 0 || f.AdmissionCap != 0 || f.RelapseAt != 0 || f.RelapseFor != nil):
+		return usageError("--arrive, --capacity, --admission-cap and --relapse-… describe a fleet: give --callers too")
+	case f.Callers != nil && (*f.Callers < 1 || *f.Callers > simulate.MaxCallers):
+		return usageError("--callers: expected from 1 to %d, not %d", simulate.MaxCallers, *f.Callers)
+	case f.Callers != nil && (v.Runs > 1 || v.Begin != nil):
+		return usageError("--runs and --begin are of one call; a fleet's calls begin as --arrive says")
+	case f.Courses < 0:
+		return usageError("--courses: expected a number that is not negative, not %d", f.Courses)
+	}
+	for _, path := range v.Plot {
+		if _, err := plot.Format(path); err != nil {
+			return usageError("--plot: %v", err)
+		}
+	}
+	return nil
+}
+
+// variants are the policies side by side.
+func (v *simulateVerb) variants() ([]variant, error) {
+	given := v.Policy
+	if len(given) == 0 {
+		given = []string{"omnigraph"}
+	}
+	var list []variant
+	for _, text := range given {
+		one, err := v.variant(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func (v *simulateVerb) variant(text string) (variant, error) {
+	name, wait, ready := text, v.MaxWait, v.Ready
+	for {
+		at := strings.LastIndexByte(name, ',')
+		setting, value, given := strings.Cut(name[at+1:], "=")
+		if at < 0 || !given {
+			break // a file's name may have commas
+		}
+		switch setting {
+		case "max-wait":
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				return variant{}, usageError("--policy %s: max-wait: expected a duration such as 75s, not %q", text, value)
+			}
+			wait = &d
+		case "ready":
+			if value != "on" && value != "off" {
+				return variant{}, usageError("--policy %s: ready: expected on or off, not %q", text, value)
+			}
+			ready = value
+		default:
+			return variant{}, usageError("--policy %s: there is no setting %q; there are max-wait and ready", text, setting)
+		}
+		name = name[:at]
+	}
+	p, err := loadPolicy(name)
+	if err != nil {
+		return variant{}, err
+	}
+	if p, err = withMaxWait(p, wait); err != nil {
+		return variant{}, err
+	}
+	doc, err := documentOf(p)
+	if err != nil {
+		return variant{}, unusable(err)
+	}
+	results, err := v.results(p)
+	if err != nil {
+		return variant{}, err
+	}
+	for _, f := range []struct {
+		path string
+		to   *abi.Text
+	}{{v.BusyFile, &results.Busy.Stderr}, {v.BrokenFile, &results.Broken.Stderr}} {
+		if f.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			return variant{}, usageError("%v", err)
+		}
+		*f.to = abi.Clip(string(text))
+	}
+	return variant{variantName(p, doc, ready), p, doc, ready == "on", results}, nil
+}
+
+// variantName tells variants apart.
+func variantName(p *host.Policy, doc *policy.Document, ready string) string {
+	name := p.Name()
+	for _, b := range doc.Budgets {
+		if b.MaxWait > 0 {
+			name += ", max_wait " + seconds(time.Duration(b.MaxWait)*time.Microsecond)
+			break
+		}
+	}
+	return name + choose(ready == "on", ", watching", "")
+}
+
+// documentOf is the policy as the policy package has it.
+func documentOf(p *host.Policy) (*policy.Document, error) {
+	if slices.Contains(policy.Names(), p.Name()) {
+		if doc, err := policy.BuiltIn(p.Name()); err == nil && doc.Digest == p.Digest() {
+			return doc, nil
+		}
+	}
+	doc, err := policy.Parse(p.Document())
+	if err != nil {
+		return nil, err
+	}
+	if doc.Digest != p.Digest() {
+		return nil, errors.New("the policy's normal form is read as another policy")
+	}
+	return doc, nil
+}
+
+// plans are the outages that may happen: one of them does.
+func (v *simulateVerb) plans(variants []variant) ([]simulate.Plan, error) {
+	var list []measuredOutage
+	switch {
+	case v.Outage != "":
+		plan, err := simulate.ParsePlan(v.Outage)
+		if err != nil {
+			return nil, usageError("--outage: %v", err)
+		}
+		return []simulate.Plan{plan}, nil
+	case len(v.Outages) > 0:
+		for _, path := range v.Outages {
+			more, err := readOutages(path)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+	default:
+		for _, o := range variants[0].policy.Measured() {
+			list = append(list, measuredOutage{o.Name, o.Duration, o.Source})
+		}
+	}
+	if len(list) == 0 {
+		return nil, usageError("policy %s has no measured outages: say with --outage how long the server is away", variants[0].policy.Name())
+	}
+	longest := slices.MaxFunc(list, func(a, b measuredOutage) int { return int(a.lasts/time.Microsecond) - int(b.lasts/time.Microsecond) })
+	if v.Runs == 1 {
+		list = []measuredOutage{longest}
+	}
+	var plans []simulate.Plan
+	for _, o := range list {
+		plans = append(plans, simulate.Plan{{Low: o.lasts, Max: o.lasts}})
+	}
+	return plans, nil
+}
+
+// away is the outages of run n: one of the plans, and its lengths by chance.
+func (v *simulateVerb) away(plans []simulate.Plan, n int) []simulate.Span {
+	plan := plans[0]
+	if len(plans) > 1 {
+		plan = plans[rand.New(rand.NewPCG(uint64(v.Seed), uint64(n))).IntN(len(plans))]
+	}
+	return plan.Draw(uint64(v.Seed), uint64(n))
+}
+
+// begin is when a call begins.
+func (v *simulateVerb) begin(away []simulate.Span) time.Duration {
+	if v.Begin != nil {
+		return *v.Begin
+	}
+	return away[0].From
+}
+
+func (v *simulateVerb) scene(one *variant) simulate.Scene {
+	s := simulate.Scene{Takes: v.AttemptDuration, Results: one.results}
+	if one.ready {
+		s.Watch = &simulate.AsHost
+	}
+	return s
+}
+
+// hostCall is run n's call; wireCall is the same for the policy package.
+func (v *simulateVerb) hostCall(n int) host.Call {
+	seed := (v.Seed + int64(n)) & (1<<53 - 1)
+	return host.Call{Label: "simulate", Remote: true, Read: v.Read, Seed: &seed}
+}
+
+// draw writes a figure to each file of --plot.
+func (v *simulateVerb) draw(figure func(w io.Writer, format string) error) error {
+	for _, path := range v.Plot {
+		format, err := plot.Format(path)
+		if err != nil {
+			return err
+		}
+		file, err := os.Create(path)
+		if err != nil {
+			return unusable(fmt.Errorf("--plot: %w", err))
+		}
+		if err := errors.Join(figure(file, format), file.Close()); err != nil {
+			return unusable(fmt.Errorf("--plot: %s: %w", path, err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/simulate"
+	"outlast/simulate/plot"
+)
+
+// fleetRun is a variant's fleet.
+type fleetRun struct {
+	*variant
+	report *simulate.Report
+	took   time.Duration
+}
+
+// fleets plays a fleet with each variant.
+func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants []variant, plans []simulate.Plan) error {
+	arrivals, err := simulate.ParseArrivals(v.Arrive)
+	if err != nil {
+		return usageError("--arrive: %v", err)
+	}
+	// A million callers' states live long: garbage as large as they are would
+	// double the memory (30 is a choice: a third instead, for little time).
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
+	away := v.away(plans, 0)
+	server := simulate.Server{
+		PerSecond: v.Capacity, AdmissionCap: v.AdmissionCap, RelapseAt: v.RelapseAt, RelapseFor: away[0].To - away[0].From,
+	}
+	if v.RelapseFor != nil {
+		server.RelapseFor = *v.RelapseFor
+	}
+	var list []fleetRun
+	for i := range variants {
+		one := &variants[i]
+		f := &simulate.Fleet{
+			Policy: one.doc, Call: *v.wireCall(0), Scene: v.scene(one), Server: server,
+			Callers: *v.Callers, Arrivals: arrivals, Seed: uint64(v.Seed), Courses: v.Courses,
+			Check: func(c abi.Call) simulate.Decider {
+				call := v.hostCall(0)
+				call.Seed = c.Seed
+				return plug.Session(one.policy, call)
+			},
+		}
+		f.Scene.Away = away
+		began := time.Now()
+		report, err := f.Run(ctx)
+		if err != nil {
+			return unusable(err)
+		}
+		list = append(list, fleetRun{one, report, time.Since(began)})
+	}
+	return v.showFleets(list, away)
+}
+
+func (v *simulateVerb) showFleets(list []fleetRun, away []simulate.Span) error {
+	title := fmt.Sprintf("%d callers (%s), an outage of %s", *v.Callers, v.Arrive, seconds(away[0].To-away[0].From))
+	if v.Capacity > 0 {
+		title += fmt.Sprintf(", then %d calls a second", v.Capacity)
+	}
+	draw := func(w io.Writer, format string) error {
+		var panels []plot.Panel
+		for i := range list {
+			panels = append(panels, plot.Panel{Title: list[i].name, Verdict: list[i].verdict(), Report: list[i].report})
+		}
+		return plot.Fleets(w, format, title, panels)
+	}
+	if err := v.draw(draw); err != nil {
+		return err
+	}
+	if v.JSON {
+		r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Arrive: v.Arrive, Read: v.Read, Seed: v.Seed}
+		for i := range list {
+			r.Fleets = append(r.Fleets, list[i].json())
+		}
+		return json.NewEncoder(os.Stdout).Encode(r)
+	}
+	fmt.Printf("%s; %s\n\n", title, choose(v.Read, "reads", "writes"))
+	printFleets(os.Stdout, list)
+	if v.Chart {
+		chartFleets(os.Stdout, list)
+	}
+	return nil
+}
+
+// verdict is a fleet in a few words.
+func (f *fleetRun) verdict() string {
+	peak, _ := f.report.Peak()
+	text := fmt.Sprintf("%s served, at most %s of all in 100 ms", percent(f.report.Served, f.report.Callers), percent(peak, f.report.Callers))
+	if n := f.report.Relapses; n > 0 {
+		text += ", " + count(n, "relapse")
+	}
+	return text
+}
+
+// printFleets prints a column for each fleet.
+func printFleets(w io.Writer, list []fleetRun) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name string, value func(*fleetRun) string) {
+		fmt.Fprint(out, name)
+		for i := range list {
+			fmt.Fprint(out, "\t", value(&list[i]))
+		}
+		fmt.Fprintln(out, "\t")
+	}
+	after := func(share float64) func(*fleetRun) string {
+		return func(f *fleetRun) string {
+			if d, ever := f.report.Recovered(share); ever {
+				return seconds(d)
+			}
+			return "never"
+		}
+	}
+	row("", func(f *fleetRun) string { return f.name })
+	row("served", func(f *fleetRun) string { return percent(f.report.Served, f.report.Callers) })
+	row("gave up", func(f *fleetRun) string {
+		return percent(f.report.Callers-f.report.Served, f.report.Callers)
+	})
+	for _, why := range reasons(list) {
+		row("  "+why, func(f *fleetRun) string { return percent(f.report.GaveUp[why], f.report.Callers) })
+	}
+	row("half served, after the return", after(0.5))
+	row("99 % served", after(0.99))
+	row("all served", after(1))
+	row("most attempts in 100 ms then", func(f *fleetRun) string {
+		peak, at := f.report.Peak()
+		return fmt.Sprintf("%d, %s of the callers, at %s", peak, percent(peak, f.report.Callers), seconds(at))
+	})
+	row("attempts", func(f *fleetRun) string { return fmt.Sprint(f.report.Attempts) })
+	row("in vain", func(f *fleetRun) string {
+		return fmt.Sprintf("%s; %.1f a call", percent(f.report.Wasted, max(1, f.report.Attempts)), float64(f.report.Wasted)/float64(f.report.Callers))
+	})
+	row("left out, seen to be away", func(f *fleetRun) string { return fmt.Sprint(f.report.LeftOut) })
+	row("relapses", func(f *fleetRun) string { return fmt.Sprint(f.report.Relapses) })
+	row("decided alike by the plugin", func(f *fleetRun) string {
+		return fmt.Sprintf("%d decisions of %d callers", f.report.Checked, f.report.Sampled)
+	})
+	row("simulated in", func(f *fleetRun) string { return seconds(f.took) })
+	out.Flush()
+	fmt.Fprintln(w)
+}
+
+// reasons are why calls of any fleet were given up, sorted.
+func reasons(list []fleetRun) []string {
+	all := map[string]bool{}
+	for i := range list {
+		for why := range list[i].report.GaveUp {
+			all[why] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"outlast/host"
+	"outlast/simulate"
+)
+
+// verifyReport is what verify found. Times are microseconds.
+type verifyReport struct {
+	Policy                 string          `json:"policy"`
+	Digest                 string          `json:"digest"`
+	AttemptDurationUS      int64           `json:"attempt_duration_us"`
+	Headroom               float64         `json:"headroom"` // that is asked for
+	OK                     bool            `json:"ok"`
+	Checks                 []verifyCheck   `json:"checks"`
+	NotRepeated            []verifyRefused `json:"not_repeated"`
+	SmallestUS             int64           `json:"smallest_max_wait_us,omitempty"`
+	SmallestWithHeadroomUS int64           `json:"smallest_max_wait_with_headroom_us,omitempty"`
+
+	list []measuredOutage
+}
+
+// verifyCheck is one outage and one kind of call.
+type verifyCheck struct {
+	Outage     string  `json:"outage"`
+	Source     string  `json:"source,omitempty"`
+	Call       string  `json:"call"` // read or write
+	LastsUS    int64   `json:"lasts_us"`
+	Outlasted  bool    `json:"outlasted"`
+	OutlastsUS int64   `json:"outlasts_us"` // the longest outage that would be
+	Headroom   float64 `json:"headroom"`
+	FailsUS    int64   `json:"fails_if_begun_before_us"` // since the outage began; 0: whenever it begins, it succeeds
+	LagUS      int64   `json:"worst_lag_us"`             // how long after the server's return a call that succeeds does so
+	LagBeginUS int64   `json:"worst_lag_begin_us"`       // if it begins at this moment
+	StartsUS   []int64 `json:"worst_attempts_us"`        // of the worst course, since the call began
+	Message    string  `json:"message"`                  // of the worst call
+	Fault      string  `json:"fault,omitempty"`
+
+	read   bool
+	number int // of the outage
+}
+
+// verifyRefused is a kind of call that the policy does not repeat.
+type verifyRefused struct {
+	Call    string `json:"call"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+func newVerifyReport(v *verifyVerb, p *host.Policy, list []measuredOutage) *verifyReport {
+	return &verifyReport{
+		Policy: p.Name(), Digest: p.Digest(), AttemptDurationUS: v.AttemptDuration.Microseconds(),
+		Headroom: v.Headroom, OK: true, Checks: []verifyCheck{}, NotRepeated: []verifyRefused{}, list: list,
+	}
+}
+
+func (r *verifyReport) notRepeated(read bool, not *simulate.NotRetried) {
+	r.NotRepeated = append(r.NotRepeated, verifyRefused{choose(read, "read", "write"), not.Outcome.Kind, not.Outcome.Message})
+}
+
+func (r *verifyReport) longest() (d time.Duration) {
+	for _, o := range r.list {
+		d = max(d, o.lasts)
+	}
+	return d
+}
+
+// needed is the longest outage with the headroom, to the microsecond above.
+func (r *verifyReport) needed() time.Duration {
+	need := time.Duration(float64(r.longest()) * r.Headroom)
+	return need.Truncate(time.Microsecond)
+}
+
+// check plays one outage with the worst of the courses.
+func (r *verifyReport) check(ctx context.Context, courses *simulate.Courses, extremes []*simulate.Course, i int, read bool) error {
+	o, worst := r.list[i], extremes[0]
+	// The earlier in the outage a call begins the more of it there is to outlast.
+	story, err := courses.Confirm(ctx, worst, o.lasts, 0)
+	if err != nil {
+		return err
+	}
+	c := verifyCheck{
+		Outage: o.name, Source: o.source, Call: choose(read, "read", "write"), read: read, number: i,
+		LastsUS: o.lasts.Microseconds(), Outlasted: story.OK(), OutlastsUS: worst.Last().Microseconds(),
+		Headroom: worst.Last().Seconds() / o.lasts.Seconds(), Message: story.Outcome.Message,
+	}
+	for _, start := range worst.Starts {
+		c.StartsUS = append(c.StartsUS, start.Microseconds())
+	}
+	if c.Outlasted {
+		err = c.lag(ctx, courses, extremes, o.lasts)
+	} else {
+		err = c.fails(ctx, courses, worst, o.lasts)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case !c.Outlasted:
+		c.Fault = c.Message
+	case o.lasts == r.longest() && worst.Last() < r.needed():
+		c.Fault = fmt.Sprintf("its headroom is %.2f, less than %v", c.Headroom, r.Headroom)
+	}
+	r.OK = r.OK && c.Fault == ""
+	r.Checks = append(r.Checks, c)
+	return nil
+}
+
+// lag finds the course and the beginning with which the call goes on waiting
+// for the longest time after the server is back.
+func (c *verifyCheck) lag(ctx context.Context, courses *simulate.Courses, extremes []*simulate.Course, outage time.Duration) error {
+	var longest, begin time.Duration
+	slowest := extremes[0]
+	for _, course := range extremes {
+		if lag, at := course.Lag(outage); lag > longest {
+			longest, begin, slowest = lag, at, course
+		}
+	}
+	_, err := courses.Confirm(ctx, slowest, outage, begin)
+	c.LagUS, c.LagBeginUS = longest.Microseconds(), begin.Microseconds()
+	return err
+}
+
+// fails finds the moments to begin at which the call gives up: those before the
+// one from which on its last attempt comes late enough.
+func (c *verifyCheck) fails(ctx context.Context, courses *simulate.Courses, worst *simulate.Course, outage time.Duration) error {
+	from := outage - worst.Last()
+	c.FailsUS = from.Microseconds()
+	for _, begin := range []time.Duration{from - time.Microsecond, from} {
+		story, err := courses.Confirm(ctx, worst, outage, begin)
+		if err != nil {
+			return err
+		}
+		if story.OK() != (begin == from) {
+			return fmt.Errorf("a call that begins after %v of it ends with %s", begin, story.Outcome.Type)
+		}
+	}
+	return nil
+}
+
+func (r *verifyReport) verdict() error {
+	failed := map[int]bool{}
+	for _, c := range r.Checks {
+		if !c.Outlasted {
+			failed[c.number] = true
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, count(len(failed), "measured outage"), len(r.list), r.advice())}
+	case !r.OK:
+		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s outlasts every outage, but has too little headroom over the longest%s", r.Policy, r.advice())}
+	}
+	return nil
+}
+
+// advice is the window that would do.
+func (r *verifyReport) advice() string {
+	if r.SmallestUS == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; a max_wait of %s would just do, %s with a headroom of %v", exact(r.SmallestUS), exact(r.SmallestWithHeadroomUS), r.Headroom)
+}
+
+// exact is a duration as a policy has it.
+func exact(micros int64) string {
+	if micros == 0 {
+		return "no length"
+	}
+	return fmt.Sprintf("%gs", float64(micros)/1e6)
+}
+
+func (r *verifyReport) print(out io.Writer) error {
+	for _, c := range r.Checks {
+		lasts := seconds(time.Duration(c.LastsUS) * time.Microsecond)
+		detail := fmt.Sprintf("%s; so may any call that begins in its first %s", c.Message, seconds(time.Duration(c.FailsUS)*time.Microsecond))
+		if c.Outlasted {
+			detail = fmt.Sprintf("up to %s would be, %.2f times as long; back at most %s after the server",
+				seconds(time.Duration(c.OutlastsUS)*time.Microsecond), c.Headroom, seconds(time.Duration(c.LagUS)*time.Microsecond))
+		}
+		if _, err := fmt.Fprintf(out, "%-13s  %5s  %s, a %s: %s\n", choose(c.Outlasted, "outlasted", "NOT outlasted"), lasts, c.Outage, c.Call, detail); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.NotRepeated {
+		fmt.Fprintf(out, "not repeated          a %s: %s\n", n.Call, n.Message)
+	}
+	if r.SmallestUS > 0 && r.OK {
+		fmt.Fprintf(out, "the smallest max_wait for these is %s, and %s with a headroom of %v\n", exact(r.SmallestUS), exact(r.SmallestWithHeadroomUS), r.Headroom)
+	}
+	return nil
+}
+
+// The form of a JUnit report, as CI systems read it.
+type (
+	junitSuite struct {
+		XMLName  xml.Name    `xml:"testsuite"`
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Failure *junitFailure `xml:"failure"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+func (r *verifyReport) writeJUnit(path string) error {
+	suite := junitSuite{Name: "outlast verify " + r.Policy, Tests: len(r.Checks)}
+	for _, c := range r.Checks {
+		test := junitCase{
+			Class: "outlast." + r.Policy, Name: c.Outage + ", a " + c.Call,
+			Out: fmt.Sprintf("lasts %s, outlasts %s, headroom %.2f", exact(c.LastsUS), exact(c.OutlastsUS), c.Headroom),
+		}
+		if c.Fault != "" {
+			suite.Failures++
+			test.Failure = &junitFailure{c.Fault + r.advice()}
+		}
+		suite.Cases = append(suite.Cases, test)
+	}
+	text, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append([]byte(xml.Header), append(text, '\n')...), 0o644)
+}
