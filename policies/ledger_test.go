@@ -2,9 +2,11 @@ package policies_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 
 	"outlast/abi"
 	"outlast/host/commands"
+	"outlast/policies/internal/h2"
 
 	"pgregory.net/rapid"
 )
@@ -26,15 +29,24 @@ type ledger struct {
 	port     string
 	manner   string
 	dead     string // a port where nobody listens
+	tls      *tls.Config
 
 	mu      sync.Mutex
 	applied int
 	served  sync.WaitGroup
 }
 
-var manners = []string{"answers", "redirects", "is busy", "refuses to expect", "dies"}
+var manners = []string{"answers", "redirects", "is busy", "refuses to expect", "dies", refusesStream, asksForHTTP1}
 
-func newLedger(t *rapid.T, manner string) *ledger {
+// What only a server of HTTP/2 can do; by HTTP/1 these die.
+const (
+	refusesStream = "refuses the stream"
+	asksForHTTP1  = "asks for HTTP/1.1"
+)
+
+var resets = map[string]uint32{refusesStream: h2.RefusedStream, asksForHTTP1: h2.HTTP11Required}
+
+func newLedger(t *rapid.T, manner string, config *tls.Config) *ledger {
 	var ports []string
 	var listeners []net.Listener
 	for range 2 {
@@ -46,7 +58,7 @@ func newLedger(t *rapid.T, manner string) *ledger {
 		ports, listeners = append(ports, port), append(listeners, l)
 	}
 	listeners[1].Close()
-	l := &ledger{listener: listeners[0], port: ports[0], dead: ports[1], manner: manner}
+	l := &ledger{listener: listeners[0], port: ports[0], dead: ports[1], manner: manner, tls: config}
 	l.served.Go(func() {
 		for {
 			c, err := l.listener.Accept()
@@ -64,7 +76,16 @@ func newLedger(t *rapid.T, manner string) *ledger {
 func (l *ledger) serve(c net.Conn) {
 	defer c.Close()
 	r := bufio.NewReader(c)
+	if first, err := r.Peek(1); err == nil && first[0] == tlsHandshake {
+		c = tls.Server(reread{c, r}, l.tls)
+		defer c.Close() // says that it goes
+		r = bufio.NewReader(c)
+	}
 	for {
+		if start, err := r.Peek(len("PRI ")); err == nil && string(start) == "PRI " {
+			l.reset(c, r, false)
+			return
+		}
 		q, err := http.ReadRequest(r)
 		if err != nil {
 			return
@@ -79,6 +100,11 @@ func (l *ledger) serve(c net.Conn) {
 		if _, err := io.Copy(io.Discard, q.Body); err != nil {
 			return
 		}
+		if q.Header.Get("Upgrade") == "h2c" && resets[l.manner] != 0 {
+			io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+			l.reset(c, r, true)
+			return
+		}
 		l.apply()
 		switch l.manner {
 		case "redirects":
@@ -86,12 +112,29 @@ func (l *ledger) serve(c net.Conn) {
 		case "is busy":
 			io.WriteString(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			return
-		case "dies", "refuses to expect":
+		case "dies", "refuses to expect", refusesStream, asksForHTTP1:
 			return
 		default:
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
 	}
+}
+
+// tlsHandshake is the first byte of a client that speaks TLS (RFC 8446, 5.1).
+const tlsHandshake = 22
+
+// reread is a connection of which some is read already.
+type reread struct {
+	net.Conn
+	r io.Reader
+}
+
+func (c reread) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// reset carries a request out by HTTP/2, and resets its stream; another manner
+// than the two is to die.
+func (l *ledger) reset(c net.Conn, r io.Reader, upgraded bool) {
+	h2.Refuse(reread{c, r}, max(resets[l.manner], h2.RefusedStream), upgraded, l.apply)
 }
 
 // refuse refuses to expect a body, takes the request when it comes again, as it
@@ -129,10 +172,14 @@ func TestNothingSentMeansNothingApplied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
+	defer server.Close()
+	config := &tls.Config{Certificates: server.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}}
 	proved := 0
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLedger(t, rapid.SampledFrom(manners).Draw(t, "manner"))
+		l := newLedger(t, rapid.SampledFrom(manners).Draw(t, "manner"), config)
 		here, nowhere := "http://127.0.0.1:"+l.port+"/", "http://127.0.0.1:"+l.dead+"/"
+		secure := "https://127.0.0.1:" + l.port + "/"
 		if err := os.WriteFile(filepath.Join(dir, "options"), []byte("url = "+here+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -141,9 +188,13 @@ func TestNothingSentMeansNothingApplied(t *testing.T) {
 			{"-H", "Expect:"}, {"-H", "Expect: 100-continue"}, {"-T", "body"}, {"-F", "a=b"}, {"-K", "options"}, {"--next"},
 			{"-o", "out"}, {"-o", "/dev/stderr"}, {here}, {nowhere}, {"--url", nowhere}, {"http://127.0.0.1:{" + l.port + "," + l.dead + "}/"},
 		})
-		argv := []string{"curl", "-sS", "-m", "20"}
+		version := rapid.SampledFrom([][]string{
+			nil, nil, {"--http1.1"}, {"-0"}, {"--no-alpn"}, {"--http2"}, {"--http2-prior-knowledge"},
+			{"--http1.1", "--http2"}, {"--http2", "--http1.1"}, {"--no-alpn", "--alpn"}, {"--no-alpn", "--http2-prior-knowledge"},
+		})
+		argv := append([]string{"curl", "-sSk", "-m", "20"}, version.Draw(t, "version")...)
 		argv = append(argv, slices.Concat(rapid.SliceOfN(option, 0, 4).Draw(t, "options")...)...)
-		argv = append(argv, rapid.SampledFrom([]string{here, nowhere}).Draw(t, "URL"))
+		argv = append(argv, rapid.SampledFrom([]string{here, nowhere, secure, strings.Replace(nowhere, "http:", "https:", 1)}).Draw(t, "URL"))
 		cmd := exec.Command(argv[0], argv[1:]...)
 		var stderr strings.Builder
 		cmd.Env, cmd.Stderr = append(os.Environ(), env...), &stderr

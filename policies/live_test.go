@@ -33,6 +33,10 @@ func TestInstalledCommands(t *testing.T) {
 	}{
 		{"curl -sS -d a=1 http://127.0.0.1:PORT/", "unavailable", abi.SentNo},
 		{"curl -sS -L -d a=1 http://127.0.0.1:PORT/", "unavailable", abi.SentUnknown},
+		{"curl -sS -d a=1 https://127.0.0.1:PORT/", "unavailable", abi.SentUnknown},
+		{"curl -sS --http1.1 -d a=1 https://127.0.0.1:PORT/", "unavailable", abi.SentNo},
+		{"curl -d a=1 http://127.0.0.1:PORT/", "unavailable", abi.SentNo},
+		{"curl -s -d a=1 http://127.0.0.1:PORT/", "unavailable", abi.SentUnknown},
 		{"curl -sS -d a=1 http://nosuch.invalid/", "unresolved", abi.SentNo},
 		{"psql -X -h 127.0.0.1 -p PORT -c SELECT", "unavailable", abi.SentNo},
 		{"psql -X -h nosuch.invalid -c SELECT", "unresolved", abi.SentNo},

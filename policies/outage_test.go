@@ -22,14 +22,18 @@ func TestAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plugin.Close(ctx)
+	const refused = "curl: (7) Failed to connect to h port 1 after 0 ms: Couldn't connect to server\n"
 	for _, c := range []struct {
 		argv   []string
 		exit   int64
 		stderr string
 		rides  bool
 	}{
-		{[]string{"curl", "-d", "a=1", "http://h/"}, 7, "", true},
-		{[]string{"curl", "-L", "-d", "a=1", "http://h/"}, 7, "", false},
+		{[]string{"curl", "-d", "a=1", "http://h/"}, 7, refused, true},
+		{[]string{"curl", "-d", "a=1", "--http1.1", "https://h/"}, 7, refused, true},
+		{[]string{"curl", "-d", "a=1", "https://h/"}, 7, refused, false},
+		{[]string{"curl", "-L", "-d", "a=1", "http://h/"}, 7, refused, false},
+		{[]string{"curl", "-s", "-d", "a=1", "http://h/"}, 7, "", false},
 		{[]string{"psql", "-X", "-c", "INSERT"}, 2, `psql: error: connection to server at "h", port 1 failed: FATAL:  the database system is starting up`, true},
 		{[]string{"psql", "-X"}, 2, `psql: error: connection to server at "h", port 1 failed: FATAL:  the database system is starting up`, false},
 		{[]string{"redis-cli", "SET", "a", "b"}, 1, "Could not connect to Redis at h:1: Connection refused\n", true},

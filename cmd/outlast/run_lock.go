@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"outlast/host/omnigraph"
 )
@@ -11,7 +12,7 @@ import (
 // takeLock takes the lock that every writer of a local store takes, for as long
 // as the call lasts. The wait for it counts against the call's budget.
 func (w *wrapped) takeLock(ctx context.Context) (release func(), err error) {
-	if w.lockPath() == "" || w.call.Read || w.call.Remote {
+	if len(w.lockPaths()) == 0 || w.call.Read || w.call.Remote {
 		return func() {}, nil
 	}
 	if w.call.Budget > 0 {
@@ -21,7 +22,7 @@ func (w *wrapped) takeLock(ctx context.Context) (release func(), err error) {
 	}
 	release, err = w.lockStore(ctx)
 	if errors.Is(err, errLockBudget) {
-		err = fmt.Errorf("the call's budget of %v ended while waiting for %s; the command was not run", w.call.Budget, w.lockPath())
+		err = fmt.Errorf("the call's budget of %v ended while waiting for %s; the command was not run", w.call.Budget, strings.Join(w.lockPaths(), " and "))
 	}
 	return release, err
 }
@@ -30,13 +31,14 @@ var errLockBudget = errors.New("the call's budget ended")
 
 // lockStore takes the lock of the store that the command opens itself.
 func (w *wrapped) lockStore(ctx context.Context) (release func(), err error) {
-	path := w.lockPath()
-	if path == "" {
+	paths := w.lockPaths()
+	if len(paths) == 0 {
 		return func() {}, nil
 	}
 	told := func() {}
-	w.lock, err = omnigraph.Lock(ctx, path, func(h omnigraph.Holder) {
+	w.lock, err = omnigraph.Lock(ctx, paths, func(h omnigraph.Holder) {
 		if !h.Above { // which waits for us, as it should
+			told()
 			told = w.printer.Status("waiting for the store's lock, held by %s", h)
 		}
 	})
@@ -52,14 +54,14 @@ func (w *wrapped) lockStore(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// lockPath is the lock of the store that the command opens itself, whatever the
-// command does there; "" if there is none. A caller that knows nothing of us may
-// hold it while it waits for us.
-func (w *wrapped) lockPath() string {
+// lockPaths are the locks of the store that the command opens itself, whatever
+// the command does there; none if there is none. A caller that knows nothing of
+// us may hold one while it waits for us.
+func (w *wrapped) lockPaths() []string {
 	if w.graph == nil || w.linked {
-		return ""
+		return nil
 	}
 	writing := *w.graph
 	writing.Write = true
-	return omnigraph.LockPath(writing)
+	return omnigraph.LockPaths(writing)
 }

@@ -25,7 +25,7 @@ type Line struct {
 	// receives. For a Direct line, Sent can tell that nothing was sent.
 	Direct bool
 
-	unsent func(exit int64, firstLine string) bool
+	unsent func(exit int64, stderr string) bool
 }
 
 // Parse reads a command line; argv[0] is the command, which is known by its base
@@ -58,8 +58,7 @@ func (l Line) Sent(r *abi.Result) abi.Sent {
 	if !l.Direct || r.ExitCode == nil || r.TimedOut || r.Signal != "" {
 		return abi.SentUnknown
 	}
-	first, _, _ := strings.Cut(r.Stderr.Head, "\n")
-	if l.unsent(*r.ExitCode, first) {
+	if l.unsent(*r.ExitCode, r.Stderr.Head) {
 		return abi.SentNo
 	}
 	return abi.SentUnknown

@@ -38,7 +38,7 @@ func parse(t *testing.T, line string, files ...string) sure {
 func TestCurl(t *testing.T) {
 	for line, want := range map[string]sure{
 		"curl http://h/": directRead,
-		"/usr/bin/curl -sS --url https://h/ -o out":             directRead,
+		"/usr/bin/curl -sS --url http://h/ -o out":              directRead,
 		"curl -fsSLo out https://h/":                            reads, // a redirect is another transfer
 		"curl http://a/ http://b/":                              reads,
 		"curl http://h/[1-9]":                                   reads,
@@ -81,6 +81,37 @@ func TestCurl(t *testing.T) {
 		"psql -X -o /dev/null -c SELECT":                        direct,
 		"curl -w %{stderr}x http://h/":                          reads,
 		"curl -X POST -- http://h/":                             unsure,
+
+		// HTTP/2 is offered by https, and by http if it is asked for.
+		"curl https://h/":                                        reads,
+		"curl -d a=1 https://h/":                                 unsure,
+		"curl -d a=1 HTTPS://h/":                                 unsure,
+		"curl -d a=1 --url https://h/":                           unsure,
+		"curl -d a=1 -x http://proxy https://h/":                 unsure,
+		"curl --http2 -d a=1 https://h/":                         unsure,
+		"curl --http2 -d a=1 http://h/":                          unsure,
+		"curl --http2-prior-knowledge -d a=1 http://h/":          unsure,
+		"curl --http2-prior-knowledge https://h/":                reads,
+		"curl --http3 -d a=1 https://h/":                         unsure,
+		"curl --http3-only -d a=1 https://h/":                    unsure,
+		"curl --http1.1 -d a=1 https://h/":                       direct,
+		"curl -d a=1 https://h/ --http1.1":                       direct,
+		"curl --http1.0 -d a=1 https://h/":                       direct,
+		"curl -0d a=1 https://h/":                                direct,
+		"curl -0 https://h/":                                     directRead,
+		"curl --no-alpn -d a=1 https://h/":                       direct,
+		"curl --no-alpn --alpn -d a=1 https://h/":                unsure,
+		"curl --alpn --no-alpn -d a=1 https://h/":                direct,
+		"curl --no-alpn --http2-prior-knowledge -d a https://h/": unsure,
+		"curl --no-alpn --http2 -d a=1 https://h/":               unsure,
+		"curl --http2 --http1.1 -d a=1 https://h/":               direct,
+		"curl --http1.1 --http2 -d a=1 https://h/":               unsure,
+		"curl -0 --http2-prior-knowledge -d a=1 http://h/":       unsure,
+		"curl --http2-prior-knowledge -0 -d a=1 http://h/":       direct,
+		"curl --http1.1 --alpn -d a=1 https://h/":                direct,
+		"curl --alt-svc f -d a=1 http://h/":                      unsure,
+		"curl --hsts f -d a=1 http://h/":                         unsure,
+		"curl --proxy-http2 -x https://p -d a=1 http://h/":       unsure,
 	} {
 		if got := parse(t, line); got != want {
 			t.Errorf("%.80s: %+v, want %+v", line, got, want)
@@ -237,8 +268,21 @@ func TestSent(t *testing.T) {
 		stderr string
 		want   abi.Sent
 	}{
-		{"curl http://h/", 7, "", abi.SentNo},
-		{"curl http://h/", 6, "", abi.SentNo},
+		{"curl http://h/", 7, "curl: (7) Failed to connect to h port 80 after 0 ms: Couldn't connect to server\n", abi.SentNo},
+		{"curl http://h/", 7, "  % Total\n\r  0\r  0\ncurl: (7) Failed to connect to h port 80\n", abi.SentNo},
+		{"curl -v http://h/", 7, "*   Trying ::1:80...\n* Failed\ncurl: (7) Failed to connect to h port 80\n", abi.SentNo},
+		{"curl -s http://h/", 7, "", abi.SentUnknown}, // nothing says so but the code
+		{"curl http://h/", 7, "curl: (7) Empty reply from server\n", abi.SentUnknown},
+		{"curl http://h/", 7, "  % Total\ncurl: (7) Empty reply from server\n", abi.SentUnknown},
+		{"curl http://h/", 7, "curl: (7) Empty reply from server\ncurl: (7) Failed to connect to h\n", abi.SentUnknown},
+		{"curl http://h/", 7, "x curl: (7) Failed to connect to h\n", abi.SentUnknown},
+		{"curl http://h/", 7, "curl: (6) Could not resolve host: h\n", abi.SentUnknown},
+		{"curl -d a https://h/", 7, "curl: (7) Failed to connect to h port 443\n", abi.SentUnknown},
+		{"curl --http1.1 -d a https://h/", 7, "curl: (7) Failed to connect to h port 443\n", abi.SentNo},
+		{"curl http://h/", 6, "curl: (6) Could not resolve host: h\n", abi.SentNo},
+		{"curl http://h/", 6, "", abi.SentUnknown},
+		{"curl http://h/", 5, "curl: (5) Could not resolve proxy: p\n", abi.SentNo},
+		{"curl http://h/", 5, "curl: (6) Could not resolve host: h\n", abi.SentUnknown},
 		{"curl http://h/", 22, "curl: (7) Failed to connect to h\n", abi.SentUnknown},
 		{"curl http://h/", 28, "curl: (28) Connection timed out after 1 ms\n", abi.SentNo},
 		{"curl http://h/", 28, "curl: (28) Operation timed out after 1 ms\n", abi.SentUnknown},

@@ -4,17 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 // curlGrammar has the options of curl 7.88 that neither add a transfer nor read
 // more options, and of those that do the common ones of a read. The others,
-// such as --next, -K, --parallel, --anyauth and --alt-svc, are left out.
-var curlGrammar = grammar{flags: flags(
+// such as --next, -K, --parallel, --anyauth, --alt-svc, --hsts and --http3, are left
+// out.
+var curlGrammar = grammar{flags: flags{
 	`-s --silent -S --show-error -f --fail --fail-with-body -i --include -I --head -G --get
 	 -k --insecure -v --verbose -# --progress-bar --no-progress-meter -N --no-buffer -q --disable
 	 -O --remote-name -J --remote-header-name -R --remote-time --create-dirs --compressed
-	 -4 --ipv4 -6 --ipv6 -0 --http1.0 --http1.1 --http2 --http2-prior-knowledge -1 --tlsv1
+	 -4 --ipv4 -6 --ipv6 -0 --http1.0 --http1.1 --http2 --http2-prior-knowledge --alpn --no-alpn -1 --tlsv1
 	 --tlsv1.0 --tlsv1.1 --tlsv1.2 --tlsv1.3 -g --globoff --path-as-is --basic -n --netrc -p --proxytunnel
 	 --tcp-nodelay --raw -L --location --retry-all-errors --retry-connrefused`,
 	`-o --output --output-dir -D --dump-header -w --write-out -H --header -A --user-agent -e --referer
@@ -24,14 +26,14 @@ var curlGrammar = grammar{flags: flags(
 	 -r --range -z --time-cond -y --speed-time -Y --speed-limit --limit-rate --keepalive-time
 	 --netrc-file --max-filesize --max-redirs --retry --retry-delay --retry-max-time
 	 -X --request --url -d --data --data-ascii --data-raw --data-binary --data-urlencode --json
-	 -F --form --form-string -T --upload-file`)}
+	 -F --form --form-string -T --upload-file`}}
 
 var (
-	curlSeveral = set(`-L --location --retry --retry-all-errors --retry-connrefused`)
-	curlData    = set(`-d --data --data-ascii --data-raw --data-binary --data-urlencode`)
-	curlUploads = set(`--json -F --form --form-string -T --upload-file`)
+	curlSeveral names = `-L --location --retry --retry-all-errors --retry-connrefused`
+	curlData    names = `-d --data --data-ascii --data-raw --data-binary --data-urlencode`
+	curlUploads names = `--json -F --form --form-string -T --upload-file`
 	// These write where they are told, or read more from a file.
-	curlFiles = set(`-o --output -D --dump-header -c --cookie-jar -w --write-out`)
+	curlFiles names = `-o --output -D --dump-header -c --cookie-jar -w --write-out`
 )
 
 // curl: a read is a GET or HEAD by http or https. It is Direct if it is one
@@ -54,15 +56,15 @@ func curl(args []string, env map[string]string) Line {
 			get = true
 		case o.name == "-g" || o.name == "--globoff":
 			globs = false
-		case curlUploads[o.name]:
+		case curlUploads.has(o.name):
 			upload = true
 			globbed := o.name == "-T" || o.name == "--upload-file"
 			unsure = unsure || globbed && strings.ContainsAny(o.value, "{}[]")
-		case curlFiles[o.name]:
+		case curlFiles.has(o.name):
 			unsure = unsure || curlMayImitate(o.value)
 		}
-		data = data || curlData[o.name]
-		unsure = unsure || curlSeveral[o.name]
+		data = data || curlData.has(o.name)
+		unsure = unsure || curlSeveral.has(o.name)
 	}
 	for _, u := range urls {
 		if !startsWithAny(strings.ToLower(u), "http://", "https://") {
@@ -70,6 +72,7 @@ func curl(args []string, env map[string]string) Line {
 		}
 		unsure = unsure || globs && strings.ContainsAny(u, "{}[]")
 	}
+	unsure = unsure || curlMayMultiplex(options, urls)
 	safe := method == "" || method == "GET" || method == "HEAD"
 	return Line{
 		Read:   len(urls) > 0 && safe && !upload && (get || !data),
@@ -97,14 +100,39 @@ func curlMayExpect(options []option) bool {
 			return true
 		case o.name == "--data-raw":
 			body += len(o.value)
-		case curlData[o.name] || o.name == "--json":
+		case curlData.has(o.name) || o.name == "--json":
 			body += 3 * len(o.value) // as it may be encoded
 			unknown = unknown || strings.Contains(o.value, "@")
-		case curlUploads[o.name]:
+		case curlUploads.has(o.name):
 			unknown = true
 		}
 	}
 	return !off && (unknown || body > maxUnexpected)
+}
+
+// curlMayMultiplex says whether a request may go by HTTP/2. There a server can
+// take a request, carry it out, and refuse its stream (REFUSED_STREAM) or ask for
+// the older protocol (HTTP_1_1_REQUIRED); curl then sends it again over a new
+// connection, and ends with 7 if nobody listens any more. HTTP/1 has no such
+// answer.
+//
+// By https curl offers HTTP/2 unasked, in the TLS handshake (ALPN), by http only
+// if told to. The last option about either counts. Alt-Svc and HSTS, which could
+// lead elsewhere, are off without an option that is not in the grammar.
+func curlMayMultiplex(options []option, urls []string) bool {
+	version, offers := "", true
+	for _, o := range options {
+		switch o.name {
+		case "-0", "--http1.0", "--http1.1", "--http2", "--http2-prior-knowledge":
+			version = o.name
+		case "--alpn", "--no-alpn":
+			offers = o.name == "--alpn"
+		}
+	}
+	if version != "" {
+		return strings.HasPrefix(version, "--http2")
+	}
+	return offers && slices.ContainsFunc(urls, func(u string) bool { return startsWithAny(strings.ToLower(u), "https:") })
 }
 
 // curlMayImitate says whether a value may bring what a server sends to stderr,
@@ -114,17 +142,31 @@ func curlMayImitate(value string) bool {
 }
 
 // curlUnsent: 5, 6 and 7 are a proxy's and a host's name that does not resolve,
-// and a connection that cannot be made. 28 is every time-out, so there its words
-// must say which.
-func curlUnsent(exit int64, first string) bool {
+// and a connection that cannot be made. 28 is every time-out. curl's words must
+// say the same: where it tried more than once, they tell of the first failure,
+// the code of the last. With -s and no -S there are none, and nothing is sure.
+func curlUnsent(exit int64, stderr string) bool {
 	switch exit {
-	case 5, 6, 7:
-		return true
-	case 28:
-		return startsWithAny(first, "curl: (28) Connection timeout after", "curl: (28) Connection timed out after",
+	case 5:
+		return strings.HasPrefix(curlWords(stderr), "curl: (5) Could not resolve proxy: ")
+	case 6:
+		return strings.HasPrefix(curlWords(stderr), "curl: (6) Could not resolve host: ")
+	case 7:
+		return strings.HasPrefix(curlWords(stderr), "curl: (7) Failed to connect to ")
+	case 28: // behind anything, it could be a server's saying
+		return startsWithAny(stderr, "curl: (28) Connection timeout after", "curl: (28) Connection timed out after",
 			"curl: (28) Failed to connect to ", "curl: (28) Resolving timed out after")
 	}
 	return false
+}
+
+// curlWords is stderr from where curl says how it ended: the first line of this
+// kind, behind the progress meter and what -v tells.
+func curlWords(stderr string) string {
+	if i := strings.Index("\n"+stderr, "\ncurl: ("); i >= 0 {
+		return stderr[i:]
+	}
+	return ""
 }
 
 // curlReadsConfig says whether curl may read options from the user's files: not

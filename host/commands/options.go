@@ -9,22 +9,33 @@ type option struct {
 
 // grammar is how a command reads its options. What is not in it is not known.
 type grammar struct {
-	flags     map[string]bool // by name with its dashes; true: it takes a value
-	equals    bool            // a long one may carry its value after "="
-	optFirst  bool            // the first operand ends the options
-	unbundled bool            // short ones are not joined
+	flags     flags // with their dashes
+	equals    bool  // a long one may carry its value after "="
+	optFirst  bool  // the first operand ends the options
+	unbundled bool  // short ones are not joined
 }
 
-// flags makes a grammar's map from two lists of names between spaces.
-func flags(alone, withValue string) map[string]bool {
-	m := map[string]bool{}
-	for _, name := range strings.Fields(alone) {
-		m[name] = false
+// flags are the names of options: those that stand alone, and those that take a
+// value.
+type flags struct{ alone, withValue names }
+
+// find says whether an option is known, and takes a value.
+func (f *flags) find(name string) (takes, known bool) {
+	takes = f.withValue.has(name)
+	return takes, takes || f.alone.has(name)
+}
+
+// names is a set of names, between spaces. It is text so that the program's
+// start does nothing for commands that it is not asked to run.
+type names string
+
+func (n names) has(name string) bool {
+	for one := range strings.FieldsSeq(string(n)) {
+		if one == name {
+			return true
+		}
 	}
-	for _, name := range strings.Fields(withValue) {
-		m[name] = true
-	}
-	return m
+	return false
 }
 
 // scan reads the arguments. ok is false if there is anything that the grammar
@@ -62,7 +73,7 @@ func (g *grammar) one(arg string) (found []option, needs bool) {
 		if g.equals {
 			name, value, has = strings.Cut(arg, "=")
 		}
-		takes, known := g.flags[name]
+		takes, known := g.flags.find(name)
 		if !known {
 			return nil, false
 		}
@@ -70,7 +81,7 @@ func (g *grammar) one(arg string) (found []option, needs bool) {
 	}
 	for j := 1; j < len(arg); j++ {
 		name := "-" + arg[j:j+1]
-		takes, known := g.flags[name]
+		takes, known := g.flags.find(name)
 		switch {
 		case !known:
 			return nil, false
@@ -82,13 +93,4 @@ func (g *grammar) one(arg string) (found []option, needs bool) {
 		found = append(found, option{name, ""})
 	}
 	return found, false
-}
-
-// set makes a set of names between spaces.
-func set(names string) map[string]bool {
-	m := map[string]bool{}
-	for _, n := range strings.Fields(names) {
-		m[n] = true
-	}
-	return m
 }

@@ -11,14 +11,14 @@ import (
 
 // psqlGrammar has the options of psql 14 to 17 but for those of a session with
 // a person: -s, -S and -W.
-var psqlGrammar = grammar{equals: true, flags: flags(
+var psqlGrammar = grammar{equals: true, flags: flags{
 	`-1 --single-transaction -A --no-align -a --echo-all -b --echo-errors -e --echo-queries -E --echo-hidden
 	 -H --html --csv -l --list -n --no-readline -q --quiet -t --tuples-only -w --no-password
 	 -X --no-psqlrc -x --expanded -z --field-separator-zero -0 --record-separator-zero`,
 	`-c --command -f --file -d --dbname -h --host -p --port -U --username -v --set --variable
-	 -F --field-separator -R --record-separator -P --pset -T --table-attr -o --output -L --log-file`)}
+	 -F --field-separator -R --record-separator -P --pset -T --table-attr -o --output -L --log-file`}}
 
-var psqlFiles = set(`-o --output -L --log-file`)
+var psqlFiles names = `-o --output -L --log-file`
 
 // psql: never surely a read, for a SELECT may call anything. It is Direct if all
 // that it runs is SQL. A backslash could start a command of psql that prints
@@ -36,7 +36,7 @@ func psql(args []string, env map[string]string) Line {
 			return Line{}
 		case o.name == "-X" || o.name == "--no-psqlrc":
 			rc = false
-		case psqlFiles[o.name] && (strings.HasPrefix(o.value, "|") || isDevice(o.value)):
+		case psqlFiles.has(o.name) && (strings.HasPrefix(o.value, "|") || isDevice(o.value)):
 			return Line{} // a program, or stderr itself
 		case o.name == "-f" || o.name == "--file":
 			if !isPlainSQL(o.value) {
@@ -55,8 +55,8 @@ func psql(args []string, env map[string]string) Line {
 
 // psqlUnsent: the first connection failed. "connection to server was lost" has
 // the same start, and is what psql says of a later one.
-func psqlUnsent(exit int64, first string) bool {
-	return exit == 2 && startsWithAny(first, "psql: error: connection to server at ",
+func psqlUnsent(exit int64, stderr string) bool {
+	return exit == 2 && startsWithAny(stderr, "psql: error: connection to server at ",
 		"psql: error: connection to server on socket ", "psql: error: could not translate host name ")
 }
 

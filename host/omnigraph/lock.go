@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,34 +23,72 @@ const (
 // named (a choice: most writes are over by then).
 const tellAfter = time.Second
 
-// StoreLock is a store's lock, held by us or by a process that we descend from.
+// StoreLock is a store's lock, held by us or by processes that we descend from.
 type StoreLock struct {
-	path    string
-	file    *os.File // nil: a process above us holds it
-	place   *place
+	files   []*fileLock // in the order in which they were taken
 	release sync.Once
 }
 
-// Lock waits for the exclusive lock on the file at path, which it makes with
-// its directories if they are missing, and takes it. The file stays after
-// Release, with what it holds. A waiter does not poll, so that others who wait
-// in the kernel cannot starve it. The lock is not re-entrant.
+// fileLock is one file's lock.
+type fileLock struct {
+	path  string
+	info  os.FileInfo // which file it is
+	file  *os.File    // nil: a process above us holds it
+	place *place
+}
+
+// Lock waits for the exclusive locks on the files at paths, one after the other,
+// as LockPaths has them, and takes them. It makes files that are missing, with
+// their directories; they stay after Release, with what they hold. Of paths that
+// name the same file the first counts. A waiter does not poll, so that others
+// who wait in the kernel cannot starve it. A lock is not re-entrant.
 //
-// A process that we descend from and that holds the lock waits for us, as
+// A symbolic link that leads to a file is followed, as witan-core follows it; one
+// that leads nowhere is refused, and so is whatever is no regular file.
+//
+// A process that we descend from and that holds a lock waits for us, as
 // witan-core does while it runs omnigraph; so does a lock that we have inherited,
 // as from a shell's "exec 9>g.lock; flock 9". Then Lock leaves it as it is and
-// comes back at once. Only Linux lets this be seen; elsewhere Lock waits.
+// goes on at once. Only Linux lets this be seen; elsewhere Lock waits.
 //
-// tell, if it is not nil, is called at most once, before Lock comes back: with
-// the holder above us, or with whoever holds the lock when the wait for another
-// process has lasted a second. Calls of one process wait for each other first.
+// tell, if it is not nil, is called at most once for each path, before Lock comes
+// back: with the holder above us, or with whoever holds the lock when the wait
+// for another process has lasted a second. Calls of one process wait for each
+// other first.
 //
 // The error of a cancelled ctx is its cause. The wait itself then ends in the
 // background, when the lock is next free.
-func Lock(ctx context.Context, path string, tell func(Holder)) (*StoreLock, error) {
-	if path == "" {
+func Lock(ctx context.Context, paths []string, tell func(Holder)) (*StoreLock, error) {
+	if len(paths) == 0 || slices.Contains(paths, "") {
 		return nil, errors.New("outlast: locking a store: its lock has no path")
 	}
+	if tell == nil {
+		tell = func(Holder) {}
+	}
+	l := &StoreLock{}
+	for _, path := range paths {
+		if l.has(path) {
+			continue
+		}
+		one, err := lockFile(ctx, path, tell)
+		if err != nil {
+			l.Release()
+			return nil, err
+		}
+		l.files = append(l.files, one)
+	}
+	return l, nil
+}
+
+// has says whether the file at path is one that we have locked: it would wait
+// for ourselves, here or in the queue of its path.
+func (l *StoreLock) has(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(l.files, func(one *fileLock) bool { return os.SameFile(one.info, info) })
+}
+
+// lockFile takes one file's lock.
+func lockFile(ctx context.Context, path string, tell func(Holder)) (*fileLock, error) {
 	if err := os.MkdirAll(parent(path), lockDirMode); err != nil {
 		return nil, fmt.Errorf("outlast: making the directory of the lock %s: %w", path, err)
 	}
@@ -60,18 +99,15 @@ func Lock(ctx context.Context, path string, tell func(Holder)) (*StoreLock, erro
 	if err != nil {
 		return nil, waiting(path, err)
 	}
-	l := &StoreLock{path: path, place: place}
-	if l.file, err = openLock(path); err != nil {
+	l := &fileLock{path: path, place: place}
+	if l.file, l.info, err = openRegular(path); err != nil {
 		place.leave()
 		return nil, failed(path, err)
-	}
-	if tell == nil {
-		tell = func(Holder) {}
 	}
 	return l.take(ctx, tell)
 }
 
-func (l *StoreLock) take(ctx context.Context, tell func(Holder)) (*StoreLock, error) {
+func (l *fileLock) take(ctx context.Context, tell func(Holder)) (*fileLock, error) {
 	if ok, err := tryFlock(l.file); err != nil || ok {
 		return l.taken(err)
 	}
@@ -96,7 +132,7 @@ func (l *StoreLock) take(ctx context.Context, tell func(Holder)) (*StoreLock, er
 		case <-ctx.Done():
 			go func() {
 				<-got
-				l.Release()
+				l.release()
 			}()
 			return nil, waiting(l.path, context.Cause(ctx))
 		}
@@ -104,32 +140,48 @@ func (l *StoreLock) take(ctx context.Context, tell func(Holder)) (*StoreLock, er
 }
 
 // taken is the lock after the system call that was to take it.
-func (l *StoreLock) taken(err error) (*StoreLock, error) {
+func (l *fileLock) taken(err error) (*fileLock, error) {
 	if err != nil {
-		l.Release()
+		l.release()
 		return nil, failed(l.path, err)
 	}
 	return l, nil
 }
 
-// File is the open file whose lock it is, nil if a process above us holds it. A
-// child that inherits it keeps the store locked if we are killed while it
-// writes. Release gives the lock up whoever else has the file open, so that
-// what a child left behind cannot keep it.
-func (l *StoreLock) File() *os.File { return l.file }
-
-// Release gives the lock up; only the first time counts.
-func (l *StoreLock) Release() (err error) {
-	l.release.Do(func() {
-		if l.file != nil {
-			err = errors.Join(unflock(l.file), l.file.Close())
-		}
-		l.place.leave()
-	})
+// release gives the lock up.
+func (l *fileLock) release() (err error) {
+	if l.file != nil {
+		err = errors.Join(unflock(l.file), l.file.Close())
+	}
+	l.place.leave()
 	if err != nil {
 		return fmt.Errorf("outlast: unlocking %s: %w", l.path, err)
 	}
 	return nil
+}
+
+// Files are the open files whose locks are ours; those that a process above us
+// holds are not among them. A child that inherits them keeps the store locked if
+// we are killed while it writes. Release gives the locks up whoever else has the
+// files open, so that what a child left behind cannot keep them.
+func (l *StoreLock) Files() []*os.File {
+	var files []*os.File
+	for _, one := range l.files {
+		if one.file != nil {
+			files = append(files, one.file)
+		}
+	}
+	return files
+}
+
+// Release gives the lock up; only the first time counts.
+func (l *StoreLock) Release() (err error) {
+	l.release.Do(func() {
+		for _, one := range slices.Backward(l.files) {
+			err = errors.Join(err, one.release())
+		}
+	})
+	return err
 }
 
 func waiting(path string, err error) error {

@@ -14,7 +14,7 @@ import (
 
 func lock(t *testing.T, path string) func() error {
 	t.Helper()
-	held, err := Lock(t.Context(), path, nil)
+	held, err := Lock(t.Context(), []string{path}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestLockExcludes(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 20 {
-				held, err := Lock(t.Context(), path, nil)
+				held, err := Lock(t.Context(), []string{path}, nil)
 				if err != nil {
 					t.Error(err)
 					return
@@ -83,14 +83,14 @@ func TestLockErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"", filepath.Join(file, "g.lock"), dir} {
-		if _, err := Lock(t.Context(), path, nil); err == nil || !strings.HasPrefix(err.Error(), "outlast: ") || !strings.Contains(err.Error(), path) {
+		if _, err := Lock(t.Context(), []string{path}, nil); err == nil || !strings.HasPrefix(err.Error(), "outlast: ") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	cancel(gone)
-	if _, err := Lock(ctx, filepath.Join(dir, "g.lock"), nil); !errors.Is(err, gone) {
+	if _, err := Lock(ctx, []string{filepath.Join(dir, "g.lock")}, nil); !errors.Is(err, gone) {
 		t.Errorf("cancelled before: %v", err)
 	}
 }
@@ -160,12 +160,12 @@ func TestPythonExcludesUs(t *testing.T) {
 	python.held()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := Lock(ctx, path, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := Lock(ctx, []string{path}, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while Python has it: %v", err)
 	}
 	var got sync.WaitGroup
 	got.Go(func() { // waits, first behind the one that gave up
-		held, err := Lock(t.Context(), path, nil)
+		held, err := Lock(t.Context(), []string{path}, nil)
 		if err != nil {
 			t.Error(err)
 			return

@@ -12,7 +12,7 @@ import (
 // openLock opens the file, for writing where we may: NFS gives an exclusive
 // lock for nothing else.
 func openLock(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, lockFileMode)
+	file, err := openOrMake(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		if readable, readErr := os.Open(path); readErr == nil {
 			return readable, nil

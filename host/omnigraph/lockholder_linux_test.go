@@ -48,24 +48,27 @@ func TestParseLocks(t *testing.T) {
 // TestChildLocks is no test, but what others run as a child: it locks, says how
 // that went, and holds the lock until its input ends.
 func TestChildLocks(t *testing.T) {
-	path := os.Getenv("OUTLAST_TEST_LOCK")
-	if path == "" {
+	paths := []string{os.Getenv("OUTLAST_TEST_LOCK")}
+	if store := os.Getenv("OUTLAST_TEST_STORE"); store != "" {
+		paths = LockPaths(Invocation{Write: true, Store: store})
+	}
+	if paths[0] == "" {
 		t.Skip("only as a child")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	held, err := Lock(ctx, path, func(h Holder) { fmt.Printf("told %v, above %v\n", h, h.Above) })
+	held, err := Lock(ctx, paths, func(h Holder) { fmt.Printf("told %v, above %v\n", h, h.Above) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if program := os.Getenv("OUTLAST_TEST_CHILD"); program != "" {
 		child := exec.Command("sh", "-c", program)
-		child.ExtraFiles = []*os.File{held.File()}
+		child.ExtraFiles = held.Files()
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fmt.Printf("locked, by us %v\n", held.File() != nil)
+	fmt.Printf("locked, by us %v\n", len(held.Files()) > 0)
 	io.Copy(io.Discard, os.Stdin)
 	if err := held.Release(); err != nil {
 		t.Error(err)
@@ -202,7 +205,7 @@ func TestALockOfOursIsWaitedFor(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if held, err := Lock(ctx, other, nil); err == nil {
+	if held, err := Lock(ctx, []string{other}, nil); err == nil {
 		t.Errorf("%+v", held)
 	}
 }
@@ -271,7 +274,7 @@ func TestTheHolderIsNamedOnce(t *testing.T) {
 	told := make(chan Holder, 2)
 	got := make(chan error, 1)
 	go func() {
-		held, err := Lock(t.Context(), path, func(h Holder) { told <- h })
+		held, err := Lock(t.Context(), []string{path}, func(h Holder) { told <- h })
 		if err == nil {
 			err = held.Release()
 		}
@@ -321,12 +324,12 @@ func TestAChildKeepsTheLockOfOneThatWasKilled(t *testing.T) {
 // that was given up.
 func TestWhatIsLeftBehindDoesNotKeepTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.omni.lock")
-	held, err := Lock(t.Context(), path, nil)
+	held, err := Lock(t.Context(), []string{path}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	daemon := exec.Command("sleep", "600")
-	daemon.ExtraFiles = []*os.File{held.File()}
+	daemon.ExtraFiles = held.Files()
 	if err := daemon.Start(); err != nil {
 		t.Fatal(err)
 	}

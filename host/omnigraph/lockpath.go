@@ -2,17 +2,26 @@ package omnigraph
 
 import "strings"
 
-// LockPath is the file that writers of the store of inv lock, or "" where there
-// is none: for a read, a server, object storage. It is the path that witan-core
-// uses, to the byte, so that both exclude each other: the store as it was given
-// with ".lock" behind, as Python's pathlib writes it. A relative one is meant
-// from the directory in which omnigraph runs; that of a file: URI is relative
-// too, since witan-core does not take URIs apart.
-func LockPath(inv Invocation) string {
+// LockPaths are the files that writers of the store of inv lock, in the order in
+// which they must be taken; none where there is no lock: for a read, a server,
+// object storage. A relative one is meant from the current directory, which must
+// be the one in which omnigraph runs.
+//
+// The first is the path that witan-core uses, to the byte, so that both exclude
+// each other: the store as it was given with ".lock" behind, as Python's pathlib
+// writes it. It depends on how the store is spelt: "g/", a symbolic link to g
+// and a file: URI have another each. So the second, if it is another path, is
+// the lock of the store's real path, which all spellings have in common. It
+// comes last everywhere, so that no two writers wait for each other.
+func LockPaths(inv Invocation) []string {
 	if !inv.Write || inv.Store == "" || scheme(inv.Store) != localPath {
-		return ""
+		return nil
 	}
-	return purePosixPath(inv.Store + ".lock")
+	paths := []string{purePosixPath(inv.Store + ".lock")}
+	if real := realPath(inv.Store); real != "" && real+".lock" != paths[0] {
+		paths = append(paths, real+".lock")
+	}
+	return paths
 }
 
 // purePosixPath is str(pathlib.PurePosixPath(s)): without doubled and trailing

@@ -174,9 +174,14 @@ func (p *parser) finish() {
 }
 
 // target finds where the invocation goes. More than one way to say it is
-// refused by omnigraph, and left unknown here.
+// refused by omnigraph, and left unknown here; but of a flag and an argument that
+// name a store, the flag counts, as in omnigraph behind that refusal.
 func (p *parser) target(verb verb) {
-	if verb.uri && len(p.positionals) > 0 {
+	switch {
+	case !verb.uri || len(p.positionals) == 0:
+	case p.store.value != "":
+		p.inv.Ambiguous = true
+	default:
 		p.set(&p.store, p.positionals[0])
 	}
 	ways := 0

@@ -124,7 +124,12 @@ func TestParse(t *testing.T) {
 		"omnigraph load --data d":                      {Verb: "load", Write: true, Remote: true},
 		"omnigraph load g --data d --server s":         {Verb: "load", Write: true, Remote: true, Server: "s"},
 		"omnigraph load --store g --data d --server s": {Verb: "load", Write: true, Remote: true, Server: "s"},
-		"omnigraph load g --store h --data d":          {Verb: "load", Write: true, Ambiguous: true, Store: "g"},
+		"omnigraph load g --store h --data d":          {Verb: "load", Write: true, Ambiguous: true, Store: "h"},
+		"omnigraph load --store h g --data d":          {Verb: "load", Write: true, Ambiguous: true, Store: "h"},
+		"omnigraph --store h load g --data d":          {Verb: "load", Write: true, Ambiguous: true, Store: "h"},
+		"omnigraph load g --uri=h --data d":            {Verb: "load", Write: true, Ambiguous: true, Store: "h"},
+		"omnigraph load h --store h --data d":          {Verb: "load", Write: true, Ambiguous: true, Store: "h"},
+		"omnigraph export g --store h":                 {Verb: "export", Write: true, Ambiguous: true, Store: "h"},
 		"omnigraph optimize --cluster d --graph g":     {Verb: "optimize", Write: true},
 		"omnigraph optimize g --cluster d":             {Verb: "optimize", Write: true, Remote: true},
 	} {
@@ -151,11 +156,11 @@ func valid(t interface{ Fatalf(string, ...any) }, argv []string) Invocation {
 	if inv.Ambiguous && !inv.Write {
 		t.Fatalf("%q is ambiguous and a read", argv)
 	}
-	if inv.Remote && (inv.Store != "" || LockPath(inv) != "" || RepairArgv(inv, true) != nil) {
+	if inv.Remote && (inv.Store != "" || len(LockPaths(inv)) > 0 || RepairArgv(inv, true) != nil) {
 		t.Fatalf("%q goes to a server and to a store", argv)
 	}
 	if !inv.Write {
-		if LockPath(inv) != "" {
+		if len(LockPaths(inv)) > 0 {
 			t.Fatalf("%q reads and locks", argv)
 		}
 		if v, known := verbs[inv.Verb]; inv.Verb != "" && (!known || !v.read) {

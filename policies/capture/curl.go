@@ -5,24 +5,28 @@ package main
 import (
 	"bufio"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"outlast/policies/internal/h2"
 )
 
 func curl(s *stage) {
 	port, dark, hang := closed(), s.silent(), s.hangsUp()
 	at := func(port string) string { return "http://127.0.0.1:" + port + "/" }
+	secure := func(port string) string { return "https://127.0.0.1:" + port + "/" }
 	body := filepath.Join(s.dir, "body")
 	check(os.WriteFile(body, []byte(strings.Repeat("x", 2<<20)), 0o600))
 	for _, c := range []scene{
 		{name: "curl-get-refused", argv: []string{"curl", "-sS", at(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
 		{name: "curl-get-refused-progress", argv: []string{"curl", at(port)}, happened: "nobody listens; with the progress meter", sure: true, kind: "unavailable"},
 		{name: "curl-get-refused-verbose", argv: []string{"curl", "-v", at(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
-		{name: "curl-silent-refused", argv: []string{"curl", "-s", at(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
+		{name: "curl-silent-refused", argv: []string{"curl", "-s", at(port)}, happened: "nobody listens; nothing says so but the code", kind: "unavailable"},
 		{name: "curl-post-refused", argv: []string{"curl", "-sSf", "-X", "POST", "-d", "a=1", at(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
 		{name: "curl-post-file-refused", argv: []string{"curl", "-sSf", "-d", "@" + body, at(port)}, happened: "nobody listens; a body that curl asks the server to expect", kind: "unavailable"},
 		{name: "curl-post-file-unexpected-refused", argv: []string{"curl", "-sSf", "-H", "Expect:", "-d", "@" + body, at(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
@@ -33,6 +37,10 @@ func curl(s *stage) {
 		{name: "curl-connect-timeout", argv: []string{"curl", "-sS", "--connect-timeout", "1", "-d", "a=1", at(dark)}, happened: "the host does not answer", sure: true, kind: "unavailable"},
 		{name: "curl-connect-max-time", argv: []string{"curl", "-sS", "-m", "1", "-d", "a=1", at(dark)}, happened: "the host does not answer", sure: true, kind: "unavailable"},
 		{name: "curl-connect-timeout-progress", argv: []string{"curl", "--connect-timeout", "1", "-d", "a=1", at(dark)}, happened: "the host does not answer; the words are not on the first line", kind: "failed"},
+		{name: "curl-https-refused", argv: []string{"curl", "-sS", "-d", "a=1", secure(port)}, happened: "nobody listens; by https, which offers HTTP/2", kind: "unavailable"},
+		{name: "curl-https1-refused", argv: []string{"curl", "-sS", "--http1.1", "-d", "a=1", secure(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
+		{name: "curl-https-no-alpn-refused", argv: []string{"curl", "-sS", "--no-alpn", "-d", "a=1", secure(port)}, happened: "nobody listens", sure: true, kind: "unavailable"},
+		{name: "curl-http2-refused", argv: []string{"curl", "-sS", "--http2", "-d", "a=1", at(port)}, happened: "nobody listens; HTTP/2 is asked for", kind: "unavailable"},
 		{name: "curl-hangs-up", argv: []string{"curl", "-sS", "-d", "a=1", at(hang)}, happened: "the connection is closed at once", applied: true, kind: "failed"},
 		{name: "curl-two-refused", argv: []string{"curl", "-sS", "-d", "a=1", at(port), at(port)}, happened: "nobody listens, twice", kind: "unavailable"},
 		{name: "curl-other-protocol", argv: []string{"curl", "-sS", "ftp://127.0.0.1:" + port + "/"}, happened: "nobody listens", kind: "unavailable"},
@@ -42,6 +50,7 @@ func curl(s *stage) {
 	}
 	curlServers(s, port, at)
 	curlTraps(s, port, body, at)
+	curlStreams(s, at, secure)
 }
 
 // curlServers are failures of servers that are there.
@@ -107,5 +116,50 @@ func curlTraps(s *stage, port, body string, at func(string) string) {
 	} {
 		c.applied, c.kind = true, "unavailable"
 		s.play(c)
+	}
+}
+
+// curlStreams are requests that are carried out by HTTP/2, and whose stream is
+// then reset: curl sends them again, and meets nobody.
+func curlStreams(s *stage, at, secure func(string) string) {
+	config := s.certificate()
+	for _, code := range []struct {
+		name string
+		code uint32
+		says string
+	}{{"refused-stream", h2.RefusedStream, "refused the stream"}, {"http11-required", h2.HTTP11Required, "asked for HTTP/1.1"}} {
+		encrypted := func() string {
+			return secure(diesAfter(func(c net.Conn, _ *bufio.Reader) {
+				check(h2.Refuse(tls.Server(c, config), code.code, false, func() {}))
+			}))
+		}
+		plain := func() string {
+			return at(diesAfter(func(c net.Conn, _ *bufio.Reader) { check(h2.Refuse(c, code.code, false, func() {})) }))
+		}
+		upgrades := func() string {
+			return at(diesAfter(func(c net.Conn, r *bufio.Reader) {
+				request(r)
+				c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"))
+				check(h2.Refuse(struct {
+					io.Reader
+					io.Writer
+				}{r, c}, code.code, true, func() {}))
+			}))
+		}
+		for _, c := range []scene{
+			{name: "curl-https", argv: []string{"curl", "-sS", "-k", "-d", "a=1", encrypted()}},
+			{name: "curl-https2", argv: []string{"curl", "-sS", "-k", "--http2", "-d", "a=1", encrypted()}},
+			{name: "curl-https2-prior", argv: []string{"curl", "-sS", "-k", "--http2-prior-knowledge", "-d", "a=1", encrypted()}},
+			{name: "curl-http2-prior", argv: []string{"curl", "-sS", "--http2-prior-knowledge", "-d", "a=1", plain()}},
+			{name: "curl-http2-upgrade", argv: []string{"curl", "-sS", "--http2", "-d", "a=1", upgrades()}},
+		} {
+			c.name += "-" + code.name
+			c.happened = "the server carried the request out and " + code.says + ", and nobody listened any more"
+			c.applied, c.kind = true, "unavailable"
+			if c.name == "curl-http2-upgrade-refused-stream" {
+				c.kind = "failed" // there curl does not try again
+			}
+			s.play(c)
+		}
 	}
 }

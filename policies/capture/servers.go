@@ -4,11 +4,13 @@ package main
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/user"
@@ -101,6 +103,13 @@ func (s *stage) web(h http.HandlerFunc) string {
 	go server.Serve(l)
 	s.cleanup = append(s.cleanup, func() { server.Close() })
 	return port
+}
+
+// certificate is for a server that speaks HTTP/2 by TLS; it is Go's for tests.
+func (s *stage) certificate() *tls.Config {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	s.cleanup = append(s.cleanup, server.Close)
+	return &tls.Config{Certificates: server.TLS.Certificates, NextProtos: []string{"h2"}}
 }
 
 // plain makes a command run as a plain user: servers refuse to be root.
