@@ -44,8 +44,14 @@ type Command struct {
 	// Each is written to by a goroutine of its own.
 	Stdout, Stderr io.Writer
 
+	// Interactive says that Stderr is shown to somebody who can answer on Stdin: an
+	// unfinished line of stderr that has stood for 100 ms may be a question. It is
+	// passed on, and so is from then on all of that attempt's stderr.
+	Interactive bool
+
 	// KillAfter is how long a process that was asked to end may take until it is
-	// killed. 0: DefaultKillAfter.
+	// killed. 0: DefaultKillAfter, and a second for what a process that has ended
+	// by itself left behind with its output.
 	KillAfter time.Duration
 
 	// Timeout ends an attempt that takes longer. 0: no limit.
@@ -94,7 +100,7 @@ func (c *Command) Attempt(ctx context.Context) (*Ended, error) {
 	why := p.await(ctx, c.Timeout, c.killAfter())
 	endedUS := clock()
 	c.Relay.exited(p)
-	p.settle(ctx, why, c.killAfter())
+	p.settle(ctx, why, c)
 
 	e := &Ended{stdout: p.stdout, stderr: p.stderr, Cancelled: why == cancelled, heard: c.Relay.heardBy(p)}
 	e.Result = abi.Result{
@@ -105,6 +111,9 @@ func (c *Command) Attempt(ctx context.Context) (*Ended, error) {
 		TimedOut:  why == timedOut,
 		Streamed:  p.stdout.streamed(),
 	}
+	e.broken = p.stdout.isBroken() || p.stderr.isBroken()
+	e.HoldersEnded = p.holdersEnded
+	e.CutOff = why == byItself && ctx.Err() == nil && (p.stdout.isCut() || p.stderr.isCut())
 	if p.unended != nil {
 		e.Unended = p.unended
 		if !p.gone() {
@@ -122,6 +131,14 @@ func (c *Command) Attempt(ctx context.Context) (*Ended, error) {
 func (c *Command) killAfter() time.Duration {
 	if c.KillAfter <= 0 {
 		return DefaultKillAfter
+	}
+	return c.KillAfter
+}
+
+// holderKillAfter is for what a process left behind with its output.
+func (c *Command) holderKillAfter() time.Duration {
+	if c.KillAfter <= 0 {
+		return holderKill
 	}
 	return c.KillAfter
 }

@@ -4,6 +4,7 @@ package subprocess
 
 import (
 	"bytes"
+	"syscall"
 	"testing"
 )
 
@@ -20,8 +21,8 @@ func TestDrainReadsWhatIsThere(t *testing.T) {
 	waitUntil(t, func() bool { return s.deadlinePassed() })
 	close(out.open)
 	<-s.done
-	if err := s.commit(); err != nil {
-		t.Fatal(err)
+	if err := s.commit(); err != nil || !s.isCut() {
+		t.Fatal(err, s.isCut())
 	}
 	if got, want := out.Len(), holdBytes+30_000; got != want {
 		t.Errorf("%d bytes of %d", got, want)
@@ -38,7 +39,7 @@ func (s *stream) deadlinePassed() bool {
 }
 
 func TestReadOnceAtTheEnd(t *testing.T) {
-	if n := readOnce(-1, make([]byte, 1)); n != 0 {
-		t.Errorf("a bad descriptor gave %d", n)
+	if n, err := readOnce(-1, make([]byte, 1)); n != 0 || err != syscall.EBADF {
+		t.Errorf("a bad descriptor gave %d, %v", n, err)
 	}
 }

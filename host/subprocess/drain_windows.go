@@ -1,4 +1,4 @@
 package subprocess
 
 // drain is never reached: pipes have no deadlines on Windows.
-func (s *stream) drain([]byte) {}
+func (s *stream) drain([]byte) (held bool) { return false }

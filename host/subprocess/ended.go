@@ -2,6 +2,7 @@ package subprocess
 
 import (
 	"errors"
+	"syscall"
 
 	"outlast/abi"
 )
@@ -15,7 +16,17 @@ type Ended struct {
 	// ended and still runs.
 	Unended error
 
+	// HoldersEnded is how many processes we have ended that the attempt's own one
+	// left behind, and that held its output and printed nothing for a second, or
+	// went on for 10 s. Linux only.
+	HoldersEnded int
+
+	// CutOff says that such a process could not be found or ended: what it prints
+	// from now on is lost.
+	CutOff bool
+
 	heard          bool // the relay's signal that asked us to end
+	broken         bool // a write of ours failed while it ran, and not for a reader who is gone
 	stdout, stderr *stream
 }
 
@@ -31,6 +42,15 @@ func (e *Ended) Commit() error {
 // command's Stderr: for a user who wants to see every failure. Its stdout can
 // still be committed or discarded. It reports what could not be written.
 func (e *Ended) ShowStderr() error { return e.stderr.commit() }
+
+// endedByUs says that SIGPIPE has ended the attempt because we closed its pipe,
+// for a write of ours that failed.
+func (e *Ended) endedByUs() bool {
+	return e.broken && (e.Result.Signal == "SIGPIPE" || e.Result.ExitCode != nil && *e.Result.ExitCode == exitPipe)
+}
+
+// exitPipe is how a shell exits whose last command was ended by SIGPIPE.
+const exitPipe = 128 + int64(syscall.SIGPIPE)
 
 // Discard forgets what is held of the output of an attempt that failed.
 func (e *Ended) Discard() {

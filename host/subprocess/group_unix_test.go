@@ -49,5 +49,5 @@ func TestRestSeesWhatTheProcessHasStarted(t *testing.T) {
 	if left := p.rest(); len(left) > 0 {
 		t.Errorf("the dead are seen: %v", left)
 	}
-	p.settle(t.Context(), byItself, DefaultKillAfter)
+	p.settle(t.Context(), byItself, &Command{})
 }

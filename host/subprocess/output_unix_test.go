@@ -64,10 +64,18 @@ func TestReaderWhoGoesEndsThePipeline(t *testing.T) {
 }
 
 // Output that cannot be written is said, and is no success, be it held or
-// streamed.
+// streamed. That the command is ended by SIGPIPE is then our doing.
 func TestFullDiskIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	for _, script := range []string{"echo short", "head -c 200000 /dev/zero; exit 0"} {
+	for script, want := range map[string]int{
+		"echo short":                             1,
+		"echo short; exit 3":                     3,
+		"echo short; kill -PIPE $$":              141, // its own
+		"head -c 200000 /dev/zero; exit 0":       1,
+		"exec head -c 300000 /dev/zero":          1,
+		"head -c 300000 /dev/zero; exit $?":      1,
+		"trap '' PIPE; head -c 300000 /dev/zero": 1, // what head itself makes of it
+	} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip("no /dev/full here: ", err)
@@ -76,7 +84,7 @@ func TestFullDiskIsNoSuccess(t *testing.T) {
 		r := newTool(t, nil, "sh", "-c", script)
 		r.cmd.Stdout = full
 		r.start()
-		if got := r.status(); got == 0 || !strings.Contains(r.stderr.String(), "no space left") {
+		if got := r.status(); got != want || !strings.Contains(r.stderr.String(), "no space left") {
 			t.Errorf("%s: status %d, stderr %q", script, got, &r.stderr)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 // process is an attempt's process while it runs.
 type process struct {
+	command        string // as the caller has it
 	cmd            *exec.Cmd
 	group          bool  // it leads a process group of its own
 	begun          int64 // in ticks after the system's start
@@ -31,11 +32,13 @@ type process struct {
 
 	groupTold atomic.Bool // its group was asked to end: many end at once when asked again
 	unended   *UnendedError
+
+	holdersEnded int // how many that it left behind with its output
 }
 
 func newProcess(cmd *exec.Cmd, group bool) *process {
 	return &process{
-		cmd: cmd, group: group, begun: ticksNow(),
+		command: cmd.Args[0], cmd: cmd, group: group, begun: ticksNow(),
 		exited: make(chan struct{}), silent: make(chan struct{}),
 		overdue: newFlag(), hurried: newFlag(),
 	}
@@ -131,7 +134,7 @@ func (p *process) await(ctx context.Context, limit, killAfter time.Duration) rea
 func (p *process) end() (*int64, string, error) {
 	var exit *exec.ExitError
 	if p.waitErr != nil && !errors.As(p.waitErr, &exit) {
-		return nil, "", fmt.Errorf("outlast: waiting for %q: %w", p.cmd.Args[0], p.waitErr)
+		return nil, "", fmt.Errorf("outlast: waiting for %q: %w", p.command, p.waitErr)
 	}
 	code, signal := howItEnded(p.cmd.ProcessState)
 	return code, signal, nil

@@ -21,7 +21,7 @@ func TestCancelReachesAGrandchildWhenTheChildIsGone(t *testing.T) {
 	}
 	<-p.exited
 	cancel()
-	p.settle(ctx, byItself, c.KillAfter)
+	p.settle(ctx, byItself, c)
 	noProcess(t, pidIn(t, file))
 }
 

@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"outlast/host/subprocess/quit"
 )
 
 // catch catches what is passed on.
@@ -19,6 +21,7 @@ func (r *Relay) catch() {
 			signal.Notify(r.signals, s)
 		}
 	}
+	quit.Caught()
 	signal.Notify(r.signals, syscall.SIGUSR1, syscall.SIGUSR2)
 	if !hasTerminal() {
 		signal.Notify(r.continued, syscall.SIGCONT)

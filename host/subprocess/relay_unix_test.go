@@ -325,7 +325,7 @@ func TestSignalBeforeTheProcessRuns(t *testing.T) {
 	if why := p.await(ctx, 0, DefaultKillAfter); why != byItself {
 		t.Errorf("reason %d", why)
 	}
-	p.settle(ctx, byItself, DefaultKillAfter)
+	p.settle(ctx, byItself, &Command{})
 	if _, signal, err := p.end(); err != nil || signal != "SIGTERM" {
 		t.Errorf("ended by %q, %v", signal, err)
 	}

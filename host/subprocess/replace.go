@@ -1,7 +1,22 @@
 package subprocess
 
-import "errors"
+import (
+	"errors"
+	"os/exec"
+)
 
 func noCommand() error {
 	return &StartError{ExitCode: exitNotFound, Err: errors.New("no command is given")}
+}
+
+// Find says, without starting it, why a command cannot be found, as a
+// *StartError; nil if it can.
+func Find(name string) error {
+	if name == "" {
+		return noCommand()
+	}
+	if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
+		return &StartError{Command: name, ExitCode: shellExitCode(name, err), Err: plain(err)}
+	}
+	return nil
 }

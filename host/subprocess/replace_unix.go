@@ -18,6 +18,9 @@ func Replace(argv, env []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err == nil || errors.Is(err, exec.ErrDot) { // which a shell would run
 		err = syscall.Exec(path, argv, env)
+		if script := asScript(err, "", path, argv[1:]); script != nil {
+			err = syscall.Exec(binSh, script, env)
+		}
 	}
 	return &StartError{Command: argv[0], ExitCode: shellExitCode(argv[0], err), Err: plain(err)}
 }

@@ -49,15 +49,7 @@ func (c *Command) launch() (*process, error) {
 	if err := checkDir(c.Dir); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	if runtime.GOOS != "windows" && errors.Is(cmd.Err, exec.ErrDot) {
-		cmd.Err = nil // the user's PATH names the working directory, so a shell would run it
-	}
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = c.Env, c.Dir, c.Keep
-	p := newProcess(cmd, !hasTerminal())
-	if p.group {
-		leadGroup(cmd)
-	}
+	p := newProcess(c.command(c.Argv...), !hasTerminal())
 
 	// What the child gets is closed here once it runs, or cannot.
 	var childEnds []*os.File
@@ -77,16 +69,10 @@ func (c *Command) launch() (*process, error) {
 		return nil, err
 	}
 	childEnds = append(childEnds, stderrEnd)
-	cmd.Stdout, cmd.Stderr = stdoutEnd, stderrEnd
 
 	feed, err := c.Stdin.attach()
 	if err == nil {
-		if feed.child != nil {
-			cmd.Stdin = feed.child
-		}
-		if err = cmd.Start(); err != nil {
-			err = &StartError{Command: c.Argv[0], ExitCode: shellExitCode(c.Argv[0], err), Err: plain(err)}
-		}
+		err = c.exec(p, feed.child, stdoutEnd, stderrEnd)
 	}
 	if err != nil {
 		feed.stop()
@@ -97,8 +83,42 @@ func (c *Command) launch() (*process, error) {
 	p.feed = feed
 	p.stdout = newStream("stdout", stdout, c.Stdout)
 	p.stderr = newStream("stderr", stderr, c.Stderr)
+	p.stderr.asks = c.Interactive
 	p.run()
 	return p, nil
+}
+
+func (c *Command) command(argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	if runtime.GOOS != "windows" && errors.Is(cmd.Err, exec.ErrDot) {
+		cmd.Err = nil // the user's PATH names the working directory, so a shell would run it
+	}
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = c.Env, c.Dir, c.Keep
+	return cmd
+}
+
+// exec starts the process, by the shell if it is a script that does not say by
+// what.
+func (c *Command) exec(p *process, stdin, stdout, stderr *os.File) error {
+	start := func() error {
+		if stdin != nil {
+			p.cmd.Stdin = stdin
+		}
+		p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
+		if p.group {
+			leadGroup(p.cmd)
+		}
+		return p.cmd.Start()
+	}
+	err := start()
+	if script := asScript(err, c.Dir, p.cmd.Path, c.Argv[1:]); script != nil {
+		p.cmd = c.command(script...)
+		err = start()
+	}
+	if err != nil {
+		return &StartError{Command: c.Argv[0], ExitCode: shellExitCode(c.Argv[0], err), Err: plain(err)}
+	}
+	return nil
 }
 
 // checkDir finds a missing working directory, which else would look as if the

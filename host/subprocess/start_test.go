@@ -36,7 +36,7 @@ func TestStartErrors(t *testing.T) {
 		{"not executable", []string{plain}, "", 126},
 		{"on the PATH, not executable", []string{"plain"}, "", 126},
 		{"a directory", []string{dir}, "", 126},
-		{"no program", []string{write("text", "just text", 0o700)}, "", 126},
+		{"no program", []string{write("binary", "\x7fELF\x00\x01", 0o700)}, "", 126},
 		{"no interpreter", []string{write("script", "#!/no/such/shell\n", 0o700)}, "", 127},
 		{"NUL in an argument", []string{"true", "a\x00b"}, "", 126},
 		{"no working directory", []string{"true"}, dir + "/none", 126},

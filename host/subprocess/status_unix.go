@@ -11,9 +11,13 @@ import (
 )
 
 // ShellStatus is the attempt's exit status as a shell gives it: its exit code,
-// or 128 and the number of the signal that ended it. Of a process that could
-// not be ended it is 1.
+// or 128 and the number of the signal that ended it. It is 1 of a process that
+// could not be ended, and of one that SIGPIPE has ended because we could not
+// write its output, other than to a reader who is gone: Commit says why.
 func (e *Ended) ShellStatus() int {
+	if e.endedByUs() {
+		return 1
+	}
 	if e.Result.ExitCode != nil {
 		return int(*e.Result.ExitCode)
 	}

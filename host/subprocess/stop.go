@@ -91,14 +91,14 @@ const (
 
 // clear waits until nothing is left of what find finds. Each that it finds and
 // that has not had it is sent the signal, and killed after the deadline. It
-// gives up when hurry or over is closed.
-func (p *process) clear(find func() []int, signal syscall.Signal, deadline <-chan time.Time, hurry, over <-chan struct{}) {
+// gives up when hurry or over is closed. It says which it has found.
+func (p *process) clear(find func() []int, signal syscall.Signal, deadline <-chan time.Time, hurry, over <-chan struct{}) map[int]bool {
 	told := map[int]bool{}
 	var giveUp <-chan time.Time
 	for pause := sweepEvery; ; pause = min(2*pause, sweepSlowest) {
 		left := find()
 		if len(left) == 0 {
-			return
+			return told
 		}
 		for _, pid := range left {
 			if giveUp != nil || !told[pid] && !(p.groupTold.Load() && p.inGroup(pid)) {
@@ -113,11 +113,11 @@ func (p *process) clear(find func() []int, signal syscall.Signal, deadline <-cha
 			pause = sweepEvery
 		case <-giveUp: // asleep in the kernel, where the kill takes effect when they wake; or not ours
 			p.refused(left...)
-			return
+			return told
 		case <-hurry:
-			return
+			return told
 		case <-over:
-			return
+			return told
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (p *process) refused(pids ...int) {
 			continue
 		}
 		if p.unended == nil {
-			p.unended = &UnendedError{Command: p.cmd.Args[0]}
+			p.unended = &UnendedError{Command: p.command}
 		}
 		p.unended.Pids = append(p.unended.Pids, pid)
 	}

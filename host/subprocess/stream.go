@@ -1,11 +1,13 @@
 package subprocess
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"outlast/abi"
@@ -19,6 +21,11 @@ const (
 	holdTime  = 2 * time.Second
 )
 
+// promptTime is how long a line must stand unfinished to be taken for a question
+// (a choice: longer than a program takes between two parts of a line, and short
+// for a person).
+const promptTime = 100 * time.Millisecond
+
 // stream is one output of an attempt: read from the child's pipe, kept for the
 // policy, and held back or passed on to the user. Memory is bounded, and a
 // user who reads slowly slows the child down.
@@ -26,14 +33,20 @@ type stream struct {
 	name   string
 	source *os.File
 	out    io.Writer     // nil: nobody wants it
+	asks   bool          // somebody may be asked something there
 	done   chan struct{} // closed when all is read and passed on
 
-	mu    sync.Mutex // guards what follows
-	got   capture
-	live  bool // passed on as it comes
-	ended bool // the attempt is over: nothing goes live any more
-	timer *time.Timer
-	err   error // the first that out gave
+	mu     sync.Mutex // guards what follows
+	got    capture
+	last   time.Time // when it last got something
+	busy   bool      // it is passing that on
+	live   bool      // passed on as it comes
+	ended  bool      // the attempt is over: nothing goes live any more
+	timer  *time.Timer
+	prompt *time.Timer // runs while an unfinished line stands
+	err    error       // the first that out gave
+	broken bool        // for which the child's pipe was closed; not: by a reader who is gone
+	cut    bool        // another process held the pipe in the end
 
 	writing sync.Mutex // held while out is written to; taken before mu
 }
@@ -52,7 +65,7 @@ func (s *stream) read() {
 			break
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			s.drain(buf)
+			s.cutOff(s.drain(buf))
 			break
 		}
 		if err != nil {
@@ -71,9 +84,27 @@ func (s *stream) expectEnd() {
 	_ = s.source.SetReadDeadline(time.Now().Add(leftoverWait))
 }
 
+// passedOn notes that a write is over, which counts as if something came.
+func (s *stream) passedOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.busy = time.Now(), false
+}
+
+// quiet is for how long nothing has come.
+func (s *stream) quiet() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy { // what comes meanwhile is not seen
+		return 0
+	}
+	return time.Since(s.last)
+}
+
 // take gets the next bytes, and says whether to go on.
 func (s *stream) take(p []byte) bool {
 	s.mu.Lock()
+	s.last = time.Now()
 	offset := s.got.total
 	s.got.add(p)
 	if s.out == nil {
@@ -84,6 +115,7 @@ func (s *stream) take(p []byte) bool {
 		if s.timer == nil {
 			s.timer = time.AfterFunc(holdTime, s.release)
 		}
+		s.watchPrompt()
 		s.mu.Unlock()
 		return true
 	}
@@ -91,12 +123,31 @@ func (s *stream) take(p []byte) bool {
 	if !s.live {
 		held = s.got.first[:offset]
 	}
-	s.live = true
+	s.live, s.busy = true, true
 	s.mu.Unlock()
+	defer s.passedOn()
 
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.put(held) && s.put(p)
+}
+
+// watchPrompt passes on what is held once its last line has stood unfinished
+// for a while. A line with a carriage return is no question but a progress
+// display, such as curl's. The caller holds mu.
+func (s *stream) watchPrompt() {
+	if !s.asks {
+		return
+	}
+	line := s.got.first[bytes.LastIndexByte(s.got.first, '\n')+1:]
+	switch asked := len(line) > 0 && bytes.IndexByte(line, '\r') < 0; {
+	case asked && s.prompt == nil:
+		s.prompt = time.AfterFunc(promptTime, s.release)
+	case asked:
+		s.prompt.Reset(promptTime)
+	case s.prompt != nil:
+		s.prompt.Stop()
+	}
 }
 
 // release passes on what is held; what comes after it is live.
@@ -132,7 +183,8 @@ func (s *stream) put(p []byte) bool {
 		return true
 	}
 	s.mu.Lock()
-	s.err = fmt.Errorf("outlast: writing the command's %s: %w", s.name, err)
+	s.err = fmt.Errorf("outlast: writing the command's %s: %w", s.name, plain(err))
+	s.broken = !s.ended && !errors.Is(err, syscall.EPIPE)
 	s.mu.Unlock()
 	s.source.Close()
 	return false
@@ -149,8 +201,10 @@ func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
-	if s.timer != nil {
-		s.timer.Stop()
+	for _, t := range []*time.Timer{s.timer, s.prompt} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 }
 
@@ -172,6 +226,24 @@ func (s *stream) streamed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.live
+}
+
+func (s *stream) isBroken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
+func (s *stream) cutOff(held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut = held
+}
+
+func (s *stream) isCut() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut
 }
 
 func (s *stream) commit() error {

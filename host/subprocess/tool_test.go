@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"outlast/host/subprocess/quit"
 )
 
 // The tool of these tests is a process that uses the package as a command-line
@@ -32,6 +34,7 @@ const (
 
 func init() {
 	children["tool"] = func(args []string) {
+		quit.Quietly()
 		relay, ctx := NewRelay(context.Background(), RelayOptions{
 			KillAfter: duration(killAfterEnv),
 			Refused:   func(err error) { fmt.Fprintln(os.Stderr, err) },

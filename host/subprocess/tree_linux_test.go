@@ -71,6 +71,7 @@ func TestDescendantThatHoldsTheOutput(t *testing.T) {
 		"out of it":          {`setsid sleep 60 & echo said`, "said\n"},
 		"forked twice":       {`(setsid sleep 60 &) & echo said`, "said\n"},
 		"only stderr":        {`sleep 60 >/dev/null & echo said`, "said\n"},
+		"prints on":          {`(for i in 1 2 3 4 5 6; do sleep 0.3; echo $i; done) & echo said`, "said\n1\n2\n3\n4\n5\n6\n"},
 		"soon over":          {`(sleep 0.1; echo late) & echo said`, "said\nlate\n"},
 		"with last words":    {`sh -c 'trap "echo bye; exit" TERM; echo up; while :; do sleep 0.02; done' & until [ -e ../x ]; do sleep 0.1; break; done`, "up\nbye\n"},
 		"deaf":               {`setsid sh -c 'trap "" TERM; while :; do sleep 0.02; done' & echo said`, "said\n"},
