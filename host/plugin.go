@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
+	"time"
 
 	"outlast/abi"
 	"outlast/host/internal/engine"
@@ -106,7 +108,11 @@ func Open(opts ...Option) (*Plugin, error) {
 		idle:   make(chan *engine.Instance, n),
 		loaded: make(chan Loaded, 1),
 	}
-	p.engine = engine.New(engine.Options{Wasm: o.wasm, CacheDir: o.cache, Mode: o.mode, OnLoad: p.onLoad})
+	digest := ""
+	if o.source == embedded {
+		digest = strings.TrimSpace(plugin.SHA256)
+	}
+	p.engine = engine.New(engine.Options{Wasm: o.wasm, SHA256: digest, CacheDir: o.cache, Mode: o.mode, OnLoad: p.onLoad})
 	return p, nil
 }
 
@@ -114,6 +120,19 @@ func (p *Plugin) onLoad(l engine.Loaded) {
 	select {
 	case p.loaded <- Loaded{How: l.How.String(), Why: l.Why, Took: l.Took}:
 	default:
+	}
+}
+
+// fillFrom is the shortest wait in which the plugin is compiled for the processes
+// that come later. That takes half a second of two quiet processors (measured):
+// a call whose waits are shorter is often over before it is done, and a hundred
+// such calls would each burn what they never finish.
+const fillFrom = time.Second
+
+// useWait fills the cache of compiled code while there is time anyway.
+func (p *Plugin) useWait(a *abi.Action) {
+	if time.Duration(a.DelayUS)*time.Microsecond >= fillFrom {
+		p.engine.FillCache()
 	}
 }
 

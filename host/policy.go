@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +15,13 @@ import (
 // Policy is a policy that has been checked, natively, so that a fault shows
 // before anything runs.
 type Policy struct {
-	doc  *policy.Document
-	name string // of a built-in that is unchanged; "" for a document
+	doc  func() *policy.Document // a built-in, whose text is known to be right, is not read before it is asked
+	name string                  // of a built-in that is unchanged; "" for a document
+}
+
+// checked is a policy whose document has been read.
+func checked(doc *policy.Document) *Policy {
+	return &Policy{doc: func() *policy.Document { return doc }}
 }
 
 // Default is the built-in policy omnigraph. It knows what omnigraph prints, and
@@ -33,11 +39,17 @@ var defaultPolicy = sync.OnceValue(func() *Policy {
 // BuiltIn is a policy that the plugin carries: omnigraph or witan-core.
 // The error is a *PolicyError.
 func BuiltIn(name string) (*Policy, error) {
-	doc, err := policy.BuiltIn(name)
-	if err != nil {
+	if !slices.Contains(policy.Names(), name) {
+		_, err := policy.BuiltIn(name)
 		return nil, policyError(name, err)
 	}
-	return &Policy{doc: doc, name: name}, nil
+	return &Policy{name: name, doc: func() *policy.Document {
+		doc, err := policy.BuiltIn(name)
+		if err != nil {
+			panic(err) // it has just been there
+		}
+		return doc
+	}}, nil
 }
 
 // ParsePolicy checks a policy document in JSON. The error is a *PolicyError
@@ -47,7 +59,7 @@ func ParsePolicy(text string) (*Policy, error) {
 	if err != nil {
 		return nil, policyError("document", err)
 	}
-	return &Policy{doc: doc}, nil
+	return checked(doc), nil
 }
 
 // ReadPolicy checks the policy document in a file, and reads no more of it than
@@ -66,7 +78,7 @@ func ReadPolicy(path string) (*Policy, error) {
 	if err != nil {
 		return nil, policyError(path, err)
 	}
-	return &Policy{doc: doc}, nil
+	return checked(doc), nil
 }
 
 func policyError(name string, err error) error {
@@ -78,18 +90,23 @@ func policyError(name string, err error) error {
 }
 
 // Name is what the policy calls itself.
-func (p *Policy) Name() string { return p.doc.Name }
+func (p *Policy) Name() string {
+	if p.name != "" {
+		return p.name
+	}
+	return p.doc().Name
+}
 
 // Digest identifies the normalised document: equal policies have equal digests.
-func (p *Policy) Digest() string { return p.doc.Digest }
+func (p *Policy) Digest() string { return p.doc().Digest }
 
 // Document is the normalised document in JSON, with every default filled in.
-func (p *Policy) Document() string { return p.doc.Normal }
+func (p *Policy) Document() string { return p.doc().Normal }
 
 // Measured are the outages that the policy's numbers are sized against.
 func (p *Policy) Measured() []Outage {
 	var out []Outage
-	for _, m := range p.doc.Measured {
+	for _, m := range p.doc().Measured {
 		out = append(out, Outage{m.Name, time.Duration(m.Duration) * time.Microsecond, m.Source})
 	}
 	return out
@@ -105,11 +122,11 @@ type Outage struct {
 // WithMaxWait is the policy with another window for every budget that has one.
 // The error is a *PolicyError: the window must be positive and whole microseconds.
 func (p *Policy) WithMaxWait(d time.Duration) (*Policy, error) {
-	doc, err := p.doc.WithMaxWait(micros(d))
+	doc, err := p.doc().WithMaxWait(micros(d))
 	if err != nil {
 		return nil, policyError(p.Name(), err)
 	}
-	return &Policy{doc: doc}, nil
+	return checked(doc), nil
 }
 
 // ref names the policy in a request: a built-in by its name, a document by its
@@ -118,7 +135,7 @@ func (p *Policy) ref() abi.PolicyRef {
 	if p.name != "" {
 		return abi.PolicyRef{Name: p.name}
 	}
-	return abi.PolicyRef{Name: p.doc.Digest}
+	return abi.PolicyRef{Name: p.doc().Digest}
 }
 
 // whole is the same with the document itself.
@@ -126,5 +143,5 @@ func (p *Policy) whole() abi.PolicyRef {
 	if p.name != "" {
 		return abi.PolicyRef{Name: p.name}
 	}
-	return abi.PolicyRef{Text: p.doc.Normal}
+	return abi.PolicyRef{Text: p.doc().Normal}
 }

@@ -26,10 +26,16 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if event.Result.OK() {
 		return d.succeeded(&event), nil
 	}
+	s := p.session(t)
+	var outcome *abi.Outcome
+	aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })
+	if outcome != nil {
+		return d.stop(outcome), nil
+	}
 	// A decision is short, and must still be made after the call is cancelled.
-	deciding := context.WithoutCancel(ctx)
-	for s := p.session(t); ; {
+	for deciding := context.WithoutCancel(ctx); ; {
 		action, err := s.Next(deciding, event)
+		event = abi.Event{} // a wait must not keep what the attempt printed
 		switch {
 		case err != nil:
 			return nil, err
@@ -47,7 +53,7 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 // follow waits and attempts or repairs, as the action says.
 func (p *Plugin) follow(ctx context.Context, d *driver, a *abi.Action) (abi.Event, error) {
 	if a.DelayUS > 0 {
-		p.engine.FillCache() // while there is time anyway
+		p.useWait(a)
 		slept, err := d.wait(ctx, a)
 		if err != nil {
 			return abi.Event{}, err

@@ -25,7 +25,11 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 	if first.Result.OK() {
 		return d.succeeded(&first), nil
 	}
-	c := &callbacks{driver: d, plugin: p, ctx: ctx, call: t.Call.wire(), next: &first}
+	call := t.Call.wire()
+	if outcome := p.endsAtOnce(d, call, &first); outcome != nil {
+		return d.stop(outcome), nil
+	}
+	c := &callbacks{driver: d, plugin: p, ctx: ctx, call: call, next: &first}
 	for {
 		answer, err := c.run()
 		switch {
@@ -99,7 +103,7 @@ func (c *callbacks) Sleep(_ context.Context, action []byte) []byte {
 	if !ok {
 		return nil
 	}
-	c.plugin.engine.FillCache()
+	c.plugin.useWait(&a)
 	slept, err := c.wait(c.ctx, &a)
 	if err != nil {
 		c.err = err

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"outlast/outages"
@@ -85,11 +86,13 @@ func compareMarks(a, b mark) int {
 // their template, which Kubernetes spells with ten letters and digits, and five
 // random ones without vowels; a DaemonSet's have the latter; a StatefulSet's a
 // number.
-var podSuffix = regexp.MustCompile(`^(.+?)(-[456789bcdf]{6,10})?-([bcdfghjklmnpqrstvwxz2456789]{5}|[0-9]+)$`)
+var podSuffix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+?)(-[456789bcdf]{6,10})?-([bcdfghjklmnpqrstvwxz2456789]{5}|[0-9]+)$`)
+})
 
 func (p *pod) workload() string {
 	name := p.name
-	if m := podSuffix.FindStringSubmatch(name); m != nil {
+	if m := podSuffix().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	if p.namespace == "" {

@@ -31,6 +31,7 @@ var ErrClosed = errors.New("outlast: the plugin has been closed")
 // Options describe an engine.
 type Options struct {
 	Wasm     []byte // the plugin; must not change
+	SHA256   string // its digest in hex, where that is known; "" else
 	CacheDir string // of compiled code; "" is none
 	Mode     Mode
 	OnLoad   func(Loaded) // called once the plugin is loaded

@@ -14,8 +14,9 @@ import (
 // interpreted, and nothing that another process is doing already. It never
 // blocks and never fails; Close ends it.
 //
-// Call it when there is time, such as at the start of a wait. Calling it again
-// is harmless.
+// Call it when there is time, such as at the start of a wait of a second. What
+// has not been compiled when the process ends is lost. Calling it again is
+// harmless.
 func (e *Engine) FillCache() {
 	p := e.ready.Load()
 	if p == nil || e.opts.Mode != Auto || p.cache != nil || e.opts.CacheDir == "" {
@@ -47,10 +48,6 @@ func (e *Engine) writeCache(ctx context.Context) error {
 		return err
 	}
 	return dir.Fill(ctx, key, func(ctx context.Context, dir string) error {
-		p, err := load(ctx, e.opts.Wasm, newCompilerConfig, dir)
-		if err == nil {
-			p.close()
-		}
-		return err
+		return compileInto(ctx, e.opts.Wasm, dir)
 	})
 }

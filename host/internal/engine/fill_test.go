@@ -174,7 +174,7 @@ func init() {
 }
 
 func TestFillCacheOfManyProcesses(t *testing.T) {
-	const processes = 20
+	const processes = 100
 	dir := cacheDir(t)
 	barrier, release, err := os.Pipe()
 	if err != nil {
@@ -219,6 +219,44 @@ func TestFillCacheOfManyProcesses(t *testing.T) {
 		t.Errorf("the processes said %v", said)
 	}
 	if _, loaded := open(t, Options{Wasm: small(200), CacheDir: dir}); loaded.How != Cached {
+		t.Errorf("afterwards: %+v", loaded)
+	}
+}
+
+func init() {
+	// A process that is over before it has compiled anything.
+	helpers["brief"] = func() int {
+		e := New(Options{Wasm: small(20_000), CacheDir: os.Getenv("OUTLAST_ENGINE_TEST_DIR")})
+		if err := e.Load(context.Background()); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		e.FillCache()
+		time.Sleep(time.Millisecond)
+		return 0
+	}
+}
+
+// Processes that end in the middle of filling the cache are in nobody's way: a
+// later one fills it, and nothing of theirs stays.
+func TestFillCacheAfterBriefProcesses(t *testing.T) {
+	dir := cacheDir(t)
+	var wg sync.WaitGroup
+	for range 10 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), helperVariable+"=brief", "OUTLAST_ENGINE_TEST_DIR="+dir)
+		wg.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	fill(t, small(0), dir)
+	if left := listing(t, dir); strings.Contains(left, ".tmp-") {
+		t.Errorf("they left\n%s", left)
+	}
+	if _, loaded := open(t, Options{Wasm: small(0), CacheDir: dir}); loaded.How != Cached {
 		t.Errorf("afterwards: %+v", loaded)
 	}
 }

@@ -95,7 +95,7 @@ func (e *Engine) fromCache(ctx context.Context) (*program, error) {
 	}
 	var p *program
 	if err == nil {
-		p, err = load(ctx, e.opts.Wasm, newCompilerConfig, entry)
+		p, err = loadCompiled(ctx, e.opts.Wasm, entry)
 	}
 	if err == nil || ctx.Err() != nil || errors.Is(err, errNoCompiler) {
 		return p, err // the entry is sound, as far as is known
@@ -115,7 +115,11 @@ func (e *Engine) openCache(open func(string) (*diskcache.Dir, error)) (string, *
 	if err != nil {
 		return "", nil, err
 	}
-	key, err := diskcache.Key(e.opts.Wasm)
+	digest := e.opts.SHA256
+	if digest == "" {
+		digest = diskcache.Digest(e.opts.Wasm)
+	}
+	key, err := diskcache.Key(digest)
 	return key, dir, err
 }
 

@@ -218,7 +218,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// TestCodeThatWazeroRefuses is damage that the digest does not show: the
+// TestCodeThatWazeroRefuses is damage that the checksum does not show: the
 // marker was written with it.
 func TestCodeThatWazeroRefuses(t *testing.T) {
 	wasm := small(0)
@@ -236,7 +236,7 @@ func TestCodeThatWazeroRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := diskcache.Key(wasm)
+			key, err := diskcache.Key(diskcache.Digest(wasm))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,12 +37,17 @@ type newRuntimeConfig func() wazero.RuntimeConfig
 // compiled code, and leaves it. Whatever wazero panics with is an error:
 // errNoCompiler if that happens before it has seen the plugin.
 func load(ctx context.Context, wasm []byte, config newRuntimeConfig, cacheDir string) (*program, error) {
+	return loadAs(ctx, ctx, wasm, config, cacheDir)
+}
+
+// loadAs compiles the plugin, and nothing else, under a context of its own.
+func loadAs(compiling, ctx context.Context, wasm []byte, config newRuntimeConfig, cacheDir string) (*program, error) {
 	p := &program{}
 	if err := p.open(ctx, config, cacheDir); err != nil {
 		p.close()
 		return nil, err
 	}
-	if err := p.compile(ctx, wasm); err != nil {
+	if err := p.compile(compiling, ctx, wasm); err != nil {
 		p.close()
 		if ctx.Err() != nil {
 			err = ctx.Err()
@@ -71,14 +76,14 @@ func (p *program) open(ctx context.Context, config newRuntimeConfig, cacheDir st
 }
 
 // compile adds the plugin, and the modules that it may import from.
-func (p *program) compile(ctx context.Context, wasm []byte) (err error) {
+func (p *program) compile(compiling, ctx context.Context, wasm []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("compiling the plugin: %v", r)
 		}
 	}()
-	ctx = experimental.WithCompilationWorkers(ctx, compileWorkers)
-	if p.compiled, err = p.runtime.CompileModule(ctx, wasm); err != nil {
+	compiling = experimental.WithCompilationWorkers(compiling, compileWorkers)
+	if p.compiled, err = p.runtime.CompileModule(compiling, wasm); err != nil {
 		return err
 	}
 	if err := kernel.Instantiate(ctx, p.runtime); err != nil {

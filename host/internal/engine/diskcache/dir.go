@@ -6,8 +6,8 @@
 // user's own and closed to group and others, and so must be the way to it.
 //
 // An entry is a directory named by its key. It is made under another name,
-// gets a marker with the digest of the code once that is complete, and is then
-// renamed; so what can be found was once whole, and a load checks the digest.
+// gets a marker with the checksum of the code once that is complete, and is then
+// renamed; so what can be found was once whole, and a load checks the checksum.
 // One process at a time writes, under a lock in the directory, and whoever
 // finds the lock taken does without.
 package diskcache

@@ -14,23 +14,28 @@ import (
 
 // format is raised when the code that is kept under a key changes its meaning:
 // with the layout of an entry, or the way in which the engine has it compiled.
-const format = "outlast-cache-1"
+const format = "outlast-cache-2"
 
-// Key names the code of a plugin. Two keys are equal only if the code may be
-// exchanged: the same Wasm, compiled by the same wazero for the same kind of
-// processor. The error says why that cannot be known.
-func Key(wasm []byte) (string, error) {
+// Digest is a plugin's, as Key wants it.
+func Digest(wasm []byte) string {
+	digest := sha256.Sum256(wasm)
+	return hex.EncodeToString(digest[:])
+}
+
+// Key names the code of a plugin, which is known by its digest. Two keys are
+// equal only if the code may be exchanged: the same Wasm, compiled by the same
+// wazero for the same kind of processor. The error says why that cannot be known.
+func Key(digest string) (string, error) {
 	compiler, err := compilerID()
 	if err != nil {
 		return "", err
 	}
-	return key(wasm, compiler, runtime.GOOS, runtime.GOARCH, cpuFeatures()), nil
+	return key(digest, compiler, runtime.GOOS, runtime.GOARCH, cpuFeatures()), nil
 }
 
-func key(wasm []byte, compiler, system, processor string, features uint64) string {
-	digest := sha256.Sum256(wasm)
+func key(digest, compiler, system, processor string, features uint64) string {
 	h := sha256.New()
-	for _, part := range []string{format, hex.EncodeToString(digest[:]), compiler, system, processor, fmt.Sprint(features)} {
+	for _, part := range []string{format, digest, compiler, system, processor, fmt.Sprint(features)} {
 		fmt.Fprintf(h, "%d:%s,", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])

@@ -8,13 +8,13 @@ import (
 func TestKeySeparatesWhatMustNotBeExchanged(t *testing.T) {
 	keys := map[string]string{}
 	for name, k := range map[string]string{
-		"plain":            key([]byte("wasm"), "wazero", "linux", "amd64", 7),
-		"another file":     key([]byte("wasn"), "wazero", "linux", "amd64", 7),
-		"another compiler": key([]byte("wasm"), "wazero2", "linux", "amd64", 7),
-		"another system":   key([]byte("wasm"), "wazero", "darwin", "amd64", 7),
-		"another arch":     key([]byte("wasm"), "wazero", "linux", "arm64", 7),
-		"other features":   key([]byte("wasm"), "wazero", "linux", "amd64", 3),
-		"moved border":     key([]byte("wasm"), "wazerol", "inux", "amd64", 7),
+		"plain":            key("wasm", "wazero", "linux", "amd64", 7),
+		"another file":     key("wasn", "wazero", "linux", "amd64", 7),
+		"another compiler": key("wasm", "wazero2", "linux", "amd64", 7),
+		"another system":   key("wasm", "wazero", "darwin", "amd64", 7),
+		"another arch":     key("wasm", "wazero", "linux", "arm64", 7),
+		"other features":   key("wasm", "wazero", "linux", "amd64", 3),
+		"moved border":     key("wasm", "wazerol", "inux", "amd64", 7),
 	} {
 		if other, ok := keys[k]; ok {
 			t.Errorf("%s and %s have the same key", name, other)
@@ -27,14 +27,14 @@ func TestKeySeparatesWhatMustNotBeExchanged(t *testing.T) {
 }
 
 func TestKeyIsStable(t *testing.T) {
-	a, err := Key([]byte("wasm"))
+	a, err := Key("wasm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, _ := Key([]byte("wasm")); a != b {
+	if b, _ := Key("wasm"); a != b {
 		t.Errorf("%s, then %s", a, b)
 	}
-	if b, _ := Key([]byte("other")); a == b {
+	if b, _ := Key("other"); a == b {
 		t.Error("two files have one key")
 	}
 }

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"outlast/host/internal/wasmfile"
+)
+
+// Compiled code is kept under the name of the plugin's outline, which has
+// everything but what the functions do: wazero reads and validates a module
+// each time, and most of that time goes into functions that it will not look at
+// again. The code itself is that of the whole plugin, and the same module in
+// all that code depends on.
+
+// compileInto compiles the plugin into a directory that loadCompiled loads from.
+func compileInto(ctx context.Context, wasm []byte, dir string) error {
+	outline, err := wasmfile.Outline(wasm)
+	if err != nil {
+		return err
+	}
+	name, err := compileTo(ctx, outline, dir)
+	if err != nil {
+		return err
+	}
+	whole := filepath.Join(dir, "whole")
+	code, err := compileTo(ctx, wasm, whole)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(code, name); err != nil {
+		return err
+	}
+	return os.RemoveAll(whole)
+}
+
+// compileTo compiles a module into a directory and finds the file there.
+func compileTo(ctx context.Context, wasm []byte, dir string) (file string, err error) {
+	p, err := load(ctx, wasm, newCompilerConfig, dir)
+	if err != nil {
+		return "", err
+	}
+	p.close()
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if file != "" {
+			return fmt.Errorf("compiling left more than one file in %s", dir)
+		}
+		file = path
+		return nil
+	})
+	if err == nil && file == "" {
+		err = fmt.Errorf("compiling left no file in %s", dir)
+	}
+	return file, err
+}
+
+var errNotTaken = errors.New("the cache entry has no code that this compiler takes")
+
+// loadCompiled loads a plugin whose code is in a directory, and compiles
+// nothing: without its code an outline must not run.
+func loadCompiled(ctx context.Context, wasm []byte, dir string) (*program, error) {
+	outline, err := wasmfile.Outline(wasm)
+	if err != nil {
+		return nil, err
+	}
+	// wazero looks at the context when it compiles, and only then.
+	never, cancel := context.WithCancel(ctx)
+	cancel()
+	p, err := loadAs(never, ctx, outline, newCompilerConfig, dir)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		err = errNotTaken
+	}
+	return p, err
+}
