@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -35,10 +36,23 @@ func BenchmarkWrapped(b *testing.B) {
 	}
 }
 
+// goBuild builds a program as build.sh does, and installs it: a copy lies in
+// larger pieces in the page cache than what the linker writes, and such a
+// program as outlast starts a millisecond sooner from it (measured on Linux).
 func goBuild(b testing.TB, path, pkg string) string {
 	b.Helper()
-	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, pkg).CombinedOutput(); err != nil {
+	linked := path + ".linked"
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", linked, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
+	}
+	program, err := os.ReadFile(linked)
+	if err == nil {
+		err = os.WriteFile(path, program, 0o755)
+	}
+	if err != nil {
+		b.Fatal(err)
 	}
 	return path
 }

@@ -68,8 +68,11 @@ func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error
 	for _, name := range config.Names() {
 		if flag := flags[name]; flag != nil {
 			source, where := resolver.Origin(ctx, flag)
-			shown.Settings = append(shown.Settings, shownSetting{name, flagValue(flag.Target), source, where})
+			shown.Settings = append(shown.Settings, shownSetting{name, shownValue(flag), source, where})
 		}
+	}
+	if len(v.Command) > 0 && v.Policy == "" && !v.Given() {
+		shown.choose(policyFor(shown.Command))
 	}
 	for _, file := range resolver.Config().LookedFor() {
 		shown.Files = append(shown.Files, shownFile(file))
@@ -78,6 +81,15 @@ func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error
 		return json.NewEncoder(os.Stdout).Encode(shown)
 	}
 	return shown.print()
+}
+
+// choose notes the policy that is the command's own.
+func (c *shownConfig) choose(policy string) {
+	for i, s := range c.Settings {
+		if s.Name == "policy" && policy != "" {
+			c.Settings[i] = shownSetting{Name: s.Name, Value: policy, From: "command"}
+		}
+	}
 }
 
 func (c *shownConfig) print() error {
@@ -107,6 +119,15 @@ func (c *shownConfig) print() error {
 func oneLine(value string) string {
 	if strings.ContainsAny(value, "\n\t\r\x1b") {
 		return fmt.Sprintf("%q", value)
+	}
+	return value
+}
+
+// shownValue is a flag's value without what may be a secret in it.
+func shownValue(flag *kong.Flag) any {
+	value := flagValue(flag.Target)
+	if text, ok := value.(string); ok {
+		return config.Shown(flag.Name, text)
 	}
 	return value
 }

@@ -83,7 +83,7 @@ func (d *demo) play(ctx context.Context, outage time.Duration) error {
 
 // wrapped runs the client as a user would.
 func (d *demo) wrapped(ctx context.Context, url string) error {
-	args := []string{"run", "--policy", "omnigraph", "--remote", "--read", "--", d.self, "demo-client", url}
+	args := []string{"run", "--policy", "omnigraph", "--remote", "--read", "--ready", strings.Replace(url, "http", "tcp", 1), "--", d.self, "demo-client", url}
 	d.tell("$ outlast %s", strings.Replace(strings.Join(args, " "), d.self, "outlast", 1))
 	cmd := exec.CommandContext(ctx, d.self, args...)
 	out := &lines{tell: d.tell}

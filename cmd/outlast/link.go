@@ -54,7 +54,10 @@ func (v *linkVerb) Run() error {
 	case v.Check && v.Dir != "":
 		return usageError("link: --check looks at all of PATH; leave --dir out")
 	case v.Check:
-		return v.tell(link.Check(v.Name, outlast, path))
+		if err := v.tell(link.Check(v.Name, outlast, path)); err != nil {
+			return err
+		}
+		return ineffective(unprotected(v.Name))
 	case v.Dir == "":
 		return usageError("link: expected the link's folder with --dir, one that is on PATH before %s's", v.Name)
 	}

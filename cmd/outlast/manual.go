@@ -15,7 +15,9 @@ type completionVerb struct {
 
 // Help is what --help adds.
 func (completionVerb) Help() string {
-	return `    outlast completion bash > ~/.local/share/bash-completion/completions/outlast
+	return `For example:
+
+    outlast completion bash > ~/.local/share/bash-completion/completions/outlast
     outlast completion zsh > "${fpath[1]}/_outlast"
     outlast completion fish > ~/.config/fish/completions/outlast.fish`
 }
@@ -34,7 +36,9 @@ type manVerb struct{}
 
 // Help is what --help adds.
 func (manVerb) Help() string {
-	return `    outlast man | man -l -
+	return `For example:
+
+    outlast man | man -l -
     outlast man > ~/.local/share/man/man1/outlast.1`
 }
 

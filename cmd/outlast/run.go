@@ -31,8 +31,8 @@ type runVerb struct {
 }
 
 type limitFlags struct {
-	MaxWait        *time.Duration `placeholder:"DURATION" help:"To wait for a server that is away: 150s."`
-	CallBudget     *time.Duration `placeholder:"DURATION" help:"For all: no attempt starts after it."`
+	MaxWait        *time.Duration `placeholder:"DURATION" help:"To wait for a server that is away, instead of the policy's."`
+	CallBudget     *time.Duration `placeholder:"DURATION" help:"For all, waits included; its end gets one last attempt."`
 	AttemptTimeout *time.Duration `placeholder:"DURATION" help:"For each attempt; none unless given, and omnigraph's own client has none."`
 	KillAfter      *time.Duration `placeholder:"DURATION" help:"From TERM to KILL: 10s after a timeout; never after a signal, unless given."`
 	Ready          string         `placeholder:"TARGET" default:"auto" help:"What shows that the server is back: tcp://HOST:PORT, a URL, auto, off."`
@@ -72,7 +72,7 @@ func (runVerb) Help() string {
     outlast run --retry-exit 7,28 --max-wait 60s --read -- ./report.sh
     outlast run --attempts 5 --backoff 1s --repeatable -- ./sync.sh
 
-Each flag can be set as OUTLAST_<FLAG> and in a file: see outlast config show.`
+Most flags can be set as OUTLAST_<FLAG> and in a file: outlast config show.`
 }
 
 // Run wraps the command. All that can be wrong with our own part is found
@@ -90,7 +90,7 @@ func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {
 		return err
 	}
 	defer w.close()
-	if isInside() {
+	if switchedOff() || isInside() && !v.looksOn() {
 		return started(subprocess.Replace(argv, w.env))
 	}
 	return w.tell(w.run(ctx))
@@ -118,6 +118,7 @@ type wrapped struct {
 	lock       *omnigraph.StoreLock // nil: not held
 	attempts   int64
 	last       *subprocess.Ended // the last attempt, whose output is still held
+	gc         int               // Go's percentage, while another holds
 }
 
 func (w *wrapped) prepare() (err error) {
@@ -162,6 +163,12 @@ func showFormat(flag string) show.Format {
 	return show.Format(flag)
 }
 
+// looksOn says whether a flag asks for more than a retry, which is done also
+// where another outlast decides what is run again.
+func (v *runVerb) looksOn() bool {
+	return v.AttemptTimeout != nil || v.KillAfter != nil || v.Events != "" || v.Report != "" || v.MetricsFile != ""
+}
+
 // check finds what is wrong with the numbers.
 func (v *runVerb) check() error {
 	for _, d := range []struct {
@@ -198,14 +205,27 @@ func (w *wrapped) run(ctx context.Context) error {
 		KillAfter: value(w.verb.KillAfter), Refused: func(err error) { w.printer.Notice("%v", err) },
 	})
 	w.relay, w.ctx = relay, ctx
+	if w.verb.Verbose {
+		w.printer.Notice("policy %s; %s", w.policy.Name(), w.described())
+	}
 	e := w.carryOut(ctx)
 	code, err := w.end(e)
-	relay.Stop()
+	// The relay is not stopped: giving the signals back takes longer than what is
+	// left to do.
 	if relay.Interrupted(w.last) {
 		w.close()
 		subprocess.EndBy(relay.Signal())
 	}
 	return coded(code, err)
+}
+
+// described says what the call is taken for, which decides what is retried.
+func (w *wrapped) described() string {
+	what := choose(w.call.Read, "a read", "a write")
+	if w.repeatable {
+		what = "a write that may be repeated"
+	}
+	return what + choose(w.call.Remote, " over the network", " of a local store")
 }
 
 // ending is what a call came to.
@@ -221,6 +241,9 @@ func (w *wrapped) carryOut(ctx context.Context) ending {
 		return ending{err: err}
 	}
 	defer release()
+	if isInside() {
+		return w.once(ctx)
+	}
 	outcome, err := w.plugin.RunInPlugin(ctx, &host.Task{
 		Policy: w.policy, Call: w.call, Attempt: w.attempt, Repair: w.repair, Observe: w.observe,
 		Ready: w.watch.server, Unwatched: w.watch.off, Secrets: w.secrets(),

@@ -8,6 +8,7 @@ import (
 	"outlast/host"
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
+	"outlast/host/subprocess"
 )
 
 // describeCall reads the command line, where the command is one that we know.
@@ -40,6 +41,9 @@ func (w *wrapped) choosePolicy() error {
 		name = policyFor(w.argv[0])
 	}
 	if name == "" {
+		if start := subprocess.Find(w.argv[0]); start != nil {
+			return started(start) // whatever its policy would be
+		}
 		return usageError("run: no policy fits %s. Name one with --policy, and say --read if the command changes nothing (else it is a write); "+
 			"or say what to retry with --retry-exit, --retry-stderr, --attempts or --backoff, together with --read or --repeatable", w.argv[0])
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/metrics"
 	"outlast/cmd/outlast/internal/record"
+	"outlast/host"
 	"outlast/host/subprocess"
 	"outlast/plugin"
 )
@@ -34,6 +36,30 @@ func (w *wrapped) openRecords() (err error) {
 	}
 	return nil
 }
+
+// once makes the one attempt of a call within another outlast's, which decides
+// what is run again.
+func (w *wrapped) once(ctx context.Context) ending {
+	result, err := w.attempt(ctx, 1)
+	if err != nil {
+		return ending{err: err}
+	}
+	now := host.SystemClock().Now()
+	w.observe(host.AttemptEnded{Attempt: 1, At: now, OK: result.OK(), Result: result})
+	o := &abi.Outcome{Type: abi.OutcomeOK, Effects: abi.EffectsNone, Attempts: 1, ElapsedUS: (now - w.call.Started).Microseconds()}
+	if !result.OK() {
+		o.Type, o.Kind = abi.OutcomeFailed, kindInside
+		if !w.call.Read || w.repeatable {
+			o.Type, o.Effects = abi.OutcomeIndeterminate, abi.EffectsUnknown
+		}
+	}
+	w.observe(host.Stopped{Outcome: *o, At: now})
+	return ending{outcome: o}
+}
+
+// kindInside is the kind of a failure within another outlast, which no policy
+// looked at here.
+const kindInside = "failed"
 
 // end shows the last attempt's output and gives the exit code, whatever the
 // policy and the plugin made of it. An error is one of our own.
@@ -68,13 +94,20 @@ func (w *wrapped) neverRun(err error) (int, error) {
 	return exitUnusable, err
 }
 
+// exitTimedOut is GNU timeout's exit code for a command that it ended, used here
+// for one that then says it succeeded.
+const exitTimedOut = 124
+
 // exitUnended is GNU timeout's for a timeout that itself failed: the command
 // could not be ended.
 const exitUnended = 125
 
 func (w *wrapped) show(e ending) (code int, err error) {
 	shown := w.last.Commit()
-	w.printer.Finish(e.outcome)
+	readerGone := errors.Is(shown, syscall.EPIPE)
+	if !readerGone { // in a pipeline that is an ordinary end
+		w.printer.Finish(e.outcome)
+	}
 	var unended *subprocess.UnendedError
 	switch {
 	case errors.As(e.err, &unended):
@@ -84,14 +117,20 @@ func (w *wrapped) show(e ending) (code int, err error) {
 	}
 	code = w.relay.ExitCode(w.last)
 	switch {
-	case code == 0 && errors.Is(shown, syscall.EPIPE):
-		return 128 + int(syscall.SIGPIPE), nil // as in any pipeline
+	case code == 0 && readerGone:
+		code = 128 + int(syscall.SIGPIPE) // as in any pipeline
 	case code == 0 && shown != nil:
-		return 1, shown
-	case code != 0 && w.verb.ExhaustedCode != nil && e.outcome != nil && e.outcome.Type == abi.OutcomeExhausted:
-		return *w.verb.ExhaustedCode, nil
+		code = 1
+	case code == 0 && w.last.Result.TimedOut:
+		code = exitTimedOut // it may call that a success, but it was cut off
 	}
-	return code, nil
+	if code != 0 && w.verb.ExhaustedCode != nil && e.outcome != nil && e.outcome.Type == abi.OutcomeExhausted {
+		code = *w.verb.ExhaustedCode
+	}
+	if readerGone {
+		return code, nil
+	}
+	return code, shown // which nobody has been told yet
 }
 
 // coded is the error of a call that ends with an exit code.

@@ -29,11 +29,15 @@ func TestScripts(t *testing.T) {
 			server := &testServer{}
 			env.Values[serverKey{}] = server
 			env.Defer(server.stop)
+			setUpFront(env)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": serverCmd,
-			"within": withinCmd,
+			"server":  serverCmd,
+			"within":  withinCmd,
+			"front":   frontCmd,
+			"await":   awaitCmd,
+			"standin": standinCmd(t),
 		},
 	})
 }

@@ -76,16 +76,34 @@ func switchedOff() bool {
 	return true
 }
 
+// unprotected says why, in this environment, a link runs the command once and
+// no more; nil if it does not.
+func unprotected(name string) error {
+	switch {
+	case switchedOff():
+		return errors.New("but OUTLAST_OFF is set here: the command runs as without outlast")
+	case isInside():
+		return errors.New("but " + attemptVar + " is set here: another outlast decides what is run again")
+	}
+	w, err := prepareUnderLink([]string{name}, os.Environ())
+	if err != nil {
+		return fmt.Errorf("but outlast cannot be set up here, so the command runs as without it: %w", err)
+	}
+	w.close()
+	return nil
+}
+
 // prepareUnderLink is a run of the command with what the environment and the
 // configuration say, and no flags: they are all the command's. A lost race is
 // the caller's to see, who may have meant to lose it.
 func prepareUnderLink(command, env []string) (*wrapped, error) {
 	var c cli
-	parser, err := newParser(&c)
+	args := []string{"run", "--", command[0]}
+	parser, err := newParser(c.grammar(args))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parser.Parse([]string{"run", "--", command[0]}); err != nil {
+	if _, err := parser.Parse(args); err != nil {
 		return nil, err
 	}
 	c.Run.Quiet, c.Run.Verbose, c.Run.SurfaceConflict = true, false, true

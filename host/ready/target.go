@@ -41,7 +41,7 @@ func Parse(text string) (Choice, error) {
 	}
 	t, err := parseTarget(text)
 	if err != nil {
-		return Choice{}, fmt.Errorf("%q %w; expected %s", shown(text), err, forms)
+		return Choice{}, fmt.Errorf("%q %w; expected %s", Shown(text), err, forms)
 	}
 	return Choice{Target: &t}, nil
 }
@@ -51,11 +51,11 @@ func Parse(text string) (Choice, error) {
 func Of(serverURL string) (Target, error) {
 	u, err := url.Parse(serverURL)
 	if err != nil {
-		return Target{}, fmt.Errorf("%q is not a URL", shown(serverURL))
+		return Target{}, fmt.Errorf("%q is not a URL", Shown(serverURL))
 	}
 	t := Target{Scheme: strings.ToLower(u.Scheme), Host: u.Hostname(), Port: u.Port(), Path: defaultPath}
 	if t.Scheme != "http" && t.Scheme != "https" {
-		return Target{}, fmt.Errorf("%q has no scheme http or https", shown(serverURL))
+		return Target{}, fmt.Errorf("%q has no scheme http or https", Shown(serverURL))
 	}
 	return t.whole(serverURL)
 }
@@ -136,8 +136,13 @@ func (t *Target) expects(status int) bool {
 	return slices.Contains(t.Statuses, status)
 }
 
-// shown is a user's text for a message, without what may be a password in it.
-func shown(text string) string {
+// Shown is a user's text for a message, without what may be a secret in it: a
+// user name and password, a query.
+func Shown(text string) string {
+	text, query, _ := strings.Cut(text, "?")
+	if query != "" {
+		text += "?…"
+	}
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
 		return text

@@ -56,6 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		"http://graph/x#200,":      `has the status ""`,
 		"http://graph/x#100":       `has the status "100"`,
 		"http://me:secret@graph/":  "has a user name",
+		"udp://graph/?key=secret":  "expected",
 		"http://me:se@cret@gr aph": "is not a URL",
 	} {
 		_, err := Parse(text)

@@ -45,6 +45,16 @@ A shell that has called omnigraph before may remember where it was: hash -r
 			t.Errorf("link %s:\n%+v\nwant\n%+v", c.args, got, c.want)
 		}
 	}
+	run("omnigraph", "--dir", h.at("link"))
+	for variable, why := range map[string]string{
+		"OUTLAST_OFF=1":           "OUTLAST_OFF is set here",
+		"OUTLAST_ATTEMPT=1":       "OUTLAST_ATTEMPT is set here",
+		"OUTLAST_MAX_WAIT=banana": "cannot be set up here",
+	} {
+		if got := h.run([]string{variable}, outlast, "link", "omnigraph", "--check"); got.Code != 1 || !strings.Contains(got.Stderr, why) {
+			t.Errorf("%s: %+v", variable, got)
+		}
+	}
 	if _, err := os.Stat(h.at("real/omnigraph")); err != nil {
 		t.Error(err)
 	}

@@ -86,7 +86,7 @@ func readEnv(env []string, from origin) (section, []Fault) {
 		}
 		values, err := known.fromEnv(&from, text)
 		if err != nil {
-			fault("expected %s, not %.60q%s", known.want, text, because(err))
+			fault("expected %s, not %s%s", known.want, known.quote(text), because(err))
 			continue
 		}
 		e := entry{values, variable}
@@ -131,9 +131,12 @@ var others = []string{"OUTLAST_ATTEMPT", "OUTLAST_CACHE_DIR", "OUTLAST_ELAPSED_M
 func unknownVariables(env []string) (names []string) {
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")
+		if !strings.HasPrefix(name, prefix) || slices.Contains(names, name) {
+			continue
+		}
 		known := slices.Contains(others, name) ||
 			slices.ContainsFunc(settings, func(s setting) bool { return s.variable() == name })
-		if strings.HasPrefix(name, prefix) && !known && !slices.Contains(names, name) {
+		if !known {
 			names = append(names, name)
 		}
 	}

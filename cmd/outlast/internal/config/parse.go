@@ -241,7 +241,7 @@ func (r *reader) setting(s section, where places, path, key string, keyNode, val
 	}
 	values, err := r.values(known, value)
 	if err != nil {
-		r.add(line, path+key, "expected %s, not %s%s", known.want, show(value), because(err))
+		r.add(line, path+key, "expected %s, not %s%s", known.want, known.show(value), because(err))
 		return
 	}
 	s[key] = entry{value: values, where: r.at(line)}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"outlast/cmd/outlast/internal/spot"
 	"outlast/host/ready"
 )
@@ -51,6 +53,27 @@ type origin struct {
 	file     bool // not the environment
 	home     string
 	policies []string
+}
+
+// quote is a text for a message.
+func (s *setting) quote(text string) string {
+	return fmt.Sprintf("%.60q", Shown(s.name, text))
+}
+
+// show is a value in a file, for a message.
+func (s *setting) show(n ast.Node) string {
+	if text, ok := n.(*ast.StringNode); ok {
+		return s.quote(text.Value)
+	}
+	return show(n)
+}
+
+// Shown is a setting's text without what may be a secret in it.
+func Shown(name, text string) string {
+	if name == "ready" {
+		return ready.Shown(text)
+	}
+	return text
 }
 
 // settings are all of them, in the order in which they are shown.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"outlast/abi"
@@ -44,7 +45,7 @@ func newLog(out io.Writer, json bool) *log {
 
 // write leaves out what cannot be written: the call matters more.
 func (l *log) write(m message) {
-	m.text = plain.Line(m.text)
+	m.text = plain.Line(strings.TrimPrefix(m.text, "outlast: ")) // as errors begin
 	if l.json == nil {
 		fmt.Fprintf(l.out, "outlast: %s\n", m.text)
 		return

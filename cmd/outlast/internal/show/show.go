@@ -108,6 +108,9 @@ func (p *Printer) Observe(e host.Event) {
 		}
 	case host.Waiting:
 		w := p.waits.add(&e, time.Now())
+		if e.Again && p.line == nil && !p.options.Verbose {
+			return // a log has the wait already
+		}
 		p.progress(w.text, waitingMessage(&e))
 	case host.Woken:
 		p.waits.from = &e.At

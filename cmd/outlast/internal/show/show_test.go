@@ -387,11 +387,28 @@ func wholeCall(p *Printer) {
 	p.Finish(&o)
 }
 
+// An error's own "outlast: " is not said twice, wherever it is told.
+func TestPrefixIsSaidOnce(t *testing.T) {
+	for _, format := range []Format{Text, JSON} {
+		got := toFile(t, Options{Format: format, Verbose: true}, func(p *Printer) {
+			err := errors.New("outlast: SIGTERM could not be passed on")
+			p.Notice("%v", err)
+			p.Error(err)
+			p.Status("%v", err)()
+			p.Observe(host.InstanceReplaced{Err: err})
+			p.Finish(&abi.Outcome{Type: abi.OutcomeFailed, Attempts: 2, Message: err.Error()})
+		})
+		prefixes := map[Format]int{Text: 5, JSON: 0}[format] // one a line
+		if n := strings.Count(got, "outlast: "); n != prefixes || strings.Count(got, "\n") != 5 {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
 func TestTextLog(t *testing.T) {
 	got := toFile(t, Options{}, wholeCall)
 	want := `outlast: the plugin failed, and was replaced: the plugin answered with the error internal
 outlast: unavailable; attempt 2 in 0.5 s, and at most 150 s of waiting left
-outlast: still unavailable; attempt 2 in 2 s, and at most 149 s of waiting left
 outlast: the server is back
 outlast: conflict; attempt 3 in 1 s
 outlast: needs_repair; repairing the store
@@ -407,7 +424,7 @@ outlast: Look.
 	}
 	verbose := toFile(t, Options{Verbose: true}, wholeCall)
 	for _, line := range []string{
-		"outlast: attempt 1 failed with exit code 1\n", "outlast: attempt 2 was ended by SIGKILL\n", "outlast: attempt 3 timed out\n",
+		"outlast: still unavailable; attempt 2 in 2 s, and at most 149 s of waiting left\n", "outlast: attempt 1 failed with exit code 1\n", "outlast: attempt 2 was ended by SIGKILL\n", "outlast: attempt 3 timed out\n",
 		"outlast: the plugin was loaded (interpreted) in 1 s: there is no cache directory\n",
 		"outlast: nobody watches for the server's return: a proxy is in the way\n",
 	} {

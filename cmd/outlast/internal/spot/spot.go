@@ -124,6 +124,8 @@ func (f *Flags) budget(maxWait *time.Duration) (object, error) {
 			return nil, fmt.Errorf("--max-wait: expected a positive duration such as 150s, not %v: %w", window, err)
 		}
 		budget["max_wait"] = micros(window)
+		// As the built-in policy omnigraph has it: for --ready.
+		budget["wake"] = object{"reads": "accepting", "writes": "ready", "spread": "30ms", "hold_off": "1s", "max_vain": 3}
 	}
 	return budget, nil
 }
