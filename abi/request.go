@@ -60,6 +60,13 @@ func readState(m *strictjson.Members) string {
 
 // DecodeDecide reads a decide request. Errors are of type *Error.
 func DecodeDecide(text string) (DecideRequest, error) {
+	if r := quickDecide(text); r != nil {
+		return *r, nil
+	}
+	return strictDecide(text)
+}
+
+func strictDecide(text string) (DecideRequest, error) {
 	var r DecideRequest
 	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) {
 		m := f.Members(v, "")

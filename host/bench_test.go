@@ -2,7 +2,11 @@ package host_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,17 +85,34 @@ func BenchmarkFirstDecision(b *testing.B) {
 	})
 }
 
-// A thousand calls that wait at the same time in Run.
-func BenchmarkThousandWaiting(b *testing.B) {
+// stillClock is the real time whose waits never end by themselves, so that all
+// calls wait at once however slow the machine is.
+type stillClock struct{ host.Clock }
+
+func (c stillClock) Sleep(ctx context.Context, _ time.Duration) error {
+	return c.Clock.Sleep(ctx, 1000*time.Hour)
+}
+
+// Ten thousand calls that wait at the same time in Run, each after an attempt
+// that printed more than all may hold: what they hold above a plugin that is
+// loaded, and how much of it is stack.
+func BenchmarkTenThousandWaiting(b *testing.B) {
+	const calls, printed = 10_000, 8 << 10
+	loadAll(b)
 	for b.Loop() {
 		ctx, cancel := context.WithCancel(context.Background())
-		before := memory()
-		waiting, done := make(chan struct{}, 1000), make(chan struct{}, 1000)
-		for range 1000 {
+		waiting, done, clock := make(chan struct{}, calls), make(chan struct{}, calls), stillClock{host.SystemClock()}
+		held, stack := memory()
+		for range calls {
 			go func() {
 				compiled.Run(ctx, &host.Task{
-					Call:    host.Call{Remote: true, Read: true},
-					Attempt: func(context.Context, int64) (abi.Result, error) { return refused(), nil },
+					Call:  host.Call{Remote: true, Read: true},
+					Clock: clock,
+					Attempt: func(context.Context, int64) (abi.Result, error) {
+						r := refused()
+						r.Stdout.Head = strings.Repeat("x", printed)
+						return r, nil
+					},
 					Observe: func(e host.Event) {
 						if _, ok := e.(host.Waiting); ok {
 							waiting <- struct{}{}
@@ -101,22 +122,90 @@ func BenchmarkThousandWaiting(b *testing.B) {
 				done <- struct{}{}
 			}()
 		}
-		for range 1000 {
+		for range calls {
 			<-waiting
 		}
-		b.ReportMetric(float64(memory()-before)/1000, "B/call")
+		heldNow, stackNow := memory()
+		b.ReportMetric(float64(heldNow-held)/calls, "B/call")
+		b.ReportMetric(float64(stackNow-stack)/calls, "stack-B/call")
+		b.ReportMetric(float64(heldNow-held)/(1<<20), "MiB")
 		cancel()
-		for range 1000 {
+		for range calls {
 			<-done
 		}
 	}
 }
 
-func memory() int64 {
+// loadAll has every instance of the plugin made, so that what is measured after
+// it is the calls' own.
+func loadAll(b *testing.B) {
+	ctx, result := context.Background(), refused()
+	var all sync.WaitGroup
+	for range 8 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for range 50 {
+				s := compiled.Session(nil, host.Call{Remote: true, Read: true})
+				if _, err := s.Next(ctx, abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// memory is what the process holds: the heap, in which the plugin's own memory
+// is too, and the stacks.
+func memory() (held, stack int64) {
 	runtime.GC()
+	runtime.GC() // what the first one's finalizers let go
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
+	return int64(m.HeapInuse + m.StackInuse), int64(m.StackInuse)
+}
+
+// Decisions of as many goroutines at once as are named, natively and compiled.
+// An operation is one decision, so more processors should make it shorter.
+func BenchmarkDecisions(b *testing.B) {
+	doc := must(policy.BuiltIn("omnigraph"))
+	for _, n := range []int{1, 2, 4, 8} {
+		b.Run(fmt.Sprintf("native/goroutines=%d", n), func(b *testing.B) {
+			together(b, n, func() error {
+				seed, result := int64(1), refused()
+				call := abi.Call{Remote: true, ConnectRetry: true, Seed: &seed}
+				_, _, err := policy.Decide(doc, &call, "", &abi.Event{Type: abi.Attempted, Result: &result}, false)
+				return err
+			})
+		})
+		b.Run(fmt.Sprintf("compiled/goroutines=%d", n), func(b *testing.B) {
+			loadAll(b)
+			together(b, n, func() error {
+				result := refused()
+				s := compiled.Session(nil, host.Call{Remote: true, Read: true})
+				_, err := s.Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result})
+				return err
+			})
+		})
+	}
+}
+
+// together shares b.N calls of f among n goroutines.
+func together(b *testing.B, n int, f func() error) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	b.ResetTimer()
+	for range n {
+		all.Go(func() {
+			for next.Add(1) <= int64(b.N) {
+				if err := f(); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
 }
 
 // A whole outage of 61 s on a virtual clock.

@@ -12,9 +12,10 @@ import (
 // driver carries out what a policy asks for, for both drive loops.
 type driver struct {
 	task        *Task
-	lastError   string // of the last failed attempt, as an outcome would quote it
-	repairError string // of the last failed repair
-	last        *abi.Result
+	crowd       *crowd
+	lastError   string        // of the last failed attempt, as an outcome would quote it
+	repairError string        // of the last failed repair
+	last        *abi.Result   // of an attempt; in a wait and after it, without its texts
 	seen        time.Duration // when the last event was, on the Clock
 	lookout     *lookout      // since the last attempt; nil: nobody watches
 	waited      bool          // since the last attempt
@@ -46,10 +47,33 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 	}
 	d.last = &result
 	if !result.OK() {
-		d.lastError = policy.ErrorText(&result)
+		d.lastError = d.quoted(&result)
 	}
 	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: result})
 	return d.event(ctx, abi.Attempted, now, &result), nil
+}
+
+// quoted is what an outcome quotes of a result, in memory of its own: the text
+// that it is from may be a hundred times as long.
+func (d *driver) quoted(r *abi.Result) (text string) {
+	d.crowd.aside(func() { text = strings.Clone(policy.ErrorText(r)) })
+	return text
+}
+
+// forget lets go what the last attempt printed, but for what an outcome quotes:
+// thousands of calls may wait at one time.
+func (d *driver) forget() {
+	if d.last == nil {
+		return
+	}
+	brief := *d.last
+	brief.Stdout, brief.Stderr, brief.Message = abi.Text{}, abi.Text{}, abi.Text{}
+	if brief.IsProcess() {
+		brief.Stderr.Head = d.lastError
+	} else {
+		brief.Message.Head = d.lastError
+	}
+	d.last = &brief
 }
 
 // event is what the policy is told. A result that comes with a cancelled
@@ -67,7 +91,7 @@ func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
 	result := d.task.repair(ctx, a.RepairForce)
 	d.clean(&result)
 	if !result.OK() {
-		d.repairError = policy.ErrorText(&result)
+		d.repairError = d.quoted(&result)
 	}
 	return d.event(ctx, abi.Repaired, d.task.clock().Now(), &result)
 }
@@ -77,6 +101,7 @@ func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
 // part of it. A context that is done cuts it short, and what is seen of the
 // server where the action says so.
 func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Slept, error) {
+	d.forget()
 	clock := d.task.clock()
 	w := Waiting{
 		Kind: a.Kind, Budget: a.Budget, Attempt: a.Attempt, Again: d.waited, At: clock.Now(),

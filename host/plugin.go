@@ -26,6 +26,8 @@ type Plugin struct {
 	idle   chan *engine.Instance // between decisions
 	loaded chan Loaded           // how it was loaded, for the call that caused it
 
+	crowd crowd // of calls in Run
+
 	asked     sync.Once // for its version of the contract
 	knowsDown bool
 }
@@ -162,7 +164,7 @@ func (p *Plugin) Describe(ctx context.Context) (d abi.Description, err error) {
 
 // driver drives a task with this plugin.
 func (p *Plugin) driver(t *Task) *driver {
-	return &driver{task: t, hearsDown: p.hearsDown}
+	return &driver{task: t, crowd: &p.crowd, hearsDown: p.hearsDown}
 }
 
 // minorDown is the version of the contract that brought the event "down".

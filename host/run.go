@@ -17,6 +17,8 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
+	p.crowd.enter()
+	defer p.crowd.leave()
 	d := p.driver(t)
 	defer d.lookAway()
 	event, err := d.attempt(ctx, 1)
@@ -28,7 +30,7 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	}
 	s := p.session(t)
 	var outcome *abi.Outcome
-	aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })
+	p.crowd.aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })
 	if outcome != nil {
 		return d.stop(outcome), nil
 	}

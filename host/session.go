@@ -95,20 +95,8 @@ func (s *Session) decide(ctx context.Context, r *abi.DecideRequest) (action abi.
 	return action, nil
 }
 
-// aside runs f on a goroutine of its own and waits for it: the stack that it
-// takes is free again at once, while one that has grown stays with a call that
-// waits.
-func aside(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	<-done
-}
-
 func (s *Session) decideOnce(ctx context.Context, r *abi.DecideRequest) (action abi.Action, err error) {
-	aside(func() {
+	s.plugin.crowd.aside(func() {
 		err = s.plugin.with(ctx, func(i *engine.Instance) error {
 			err := s.ask(ctx, i, r, &action)
 			if isUnknownPolicy(err) && r.Policy.Text == "" {

@@ -37,9 +37,15 @@ func (f *Faults) Err() error {
 type Members struct {
 	faults *Faults
 	path   string
-	value  Value
-	known  []bool
+	names  []string
+	items  []Value
+	next   int    // the member after the last that was asked for: they mostly come in order
+	first  uint64 // which of the first 64 members are known, a bit each
+	others []bool // which of the others are
 }
+
+// bits64 is how many members have a bit.
+const bits64 = 64
 
 // Members starts reading v as an object; any other kind is a fault.
 func (f *Faults) Members(v Value, path string) *Members {
@@ -47,7 +53,11 @@ func (f *Faults) Members(v Value, path string) *Members {
 		f.Add(path, "expected an object, not "+v.Kind.String())
 		v = Value{}
 	}
-	return &Members{f, path, v, make([]bool, len(v.Names))}
+	m := &Members{faults: f, path: path, names: v.Names, items: v.Items}
+	if len(v.Names) > bits64 {
+		m.others = make([]bool, len(v.Names)-bits64)
+	}
+	return m
 }
 
 // Path is the path of the member called name.
@@ -73,25 +83,37 @@ func (m *Members) Fault(name, message string) {
 	m.faults.Add(m.Path(name), message)
 }
 
-// Value is the member called name; its Kind is Missing where there is none.
-func (m *Members) Value(name string) Value {
-	for i, n := range m.value.Names {
+// find is the index of the member called name, -1 where there is none.
+func (m *Members) find(name string) int {
+	if m.next < len(m.names) && m.names[m.next] == name {
+		return m.next
+	}
+	for i, n := range m.names {
 		if n == name {
-			m.known[i] = true
-			return m.value.Items[i]
+			return i
 		}
 	}
-	return Value{}
+	return -1
+}
+
+// Value is the member called name; its Kind is Missing where there is none.
+func (m *Members) Value(name string) Value {
+	i := m.find(name)
+	if i < 0 {
+		return Value{}
+	}
+	if i < bits64 {
+		m.first |= 1 << i
+	} else {
+		m.others[i-bits64] = true
+	}
+	m.next = i + 1
+	return m.items[i]
 }
 
 // Has says whether there is a member called name, without marking it as known.
 func (m *Members) Has(name string) bool {
-	for _, n := range m.value.Names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return m.find(name) >= 0
 }
 
 // Require is Value, and a fault where there is none.
@@ -105,8 +127,8 @@ func (m *Members) Require(name string) Value {
 
 // typed is the member called name where it has the wanted kind. A missing one
 // is no fault, one of another kind is.
-func (m *Members) typed(name string, want Kind) (Value, bool) {
-	v := m.Value(name)
+func (m *Members) typed(name string, want Kind) (v Value, ok bool) {
+	v = m.Value(name)
 	if v.Kind == want {
 		return v, true
 	}
@@ -179,8 +201,11 @@ func (m *Members) Array(name string) []Value {
 
 // End reports every member that nothing asked for.
 func (m *Members) End() {
-	for i, name := range m.value.Names {
-		if !m.known[i] {
+	if len(m.names) < bits64 && m.first == 1<<len(m.names)-1 {
+		return
+	}
+	for i, name := range m.names {
+		if i < bits64 && m.first>>i&1 == 0 || i >= bits64 && !m.others[i-bits64] {
 			m.Fault(name, "is not a known field")
 		}
 	}

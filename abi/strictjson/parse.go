@@ -88,11 +88,17 @@ func Parse(text string, limits Limits) (Value, error) {
 	return v, nil
 }
 
+// parser reads a text once, from its start to its end. What the arrays and
+// objects that are still open have so far is on two stacks; a value that is
+// complete gets memory of exactly its size. Its loops are written out, since
+// the plugin is built without inlining here.
 type parser struct {
 	text   string
 	pos    int
 	limits Limits
 	err    *SyntaxError
+	items  stack[Value]
+	names  stack[string]
 }
 
 // fail records the first error and moves to the end, so that every loop stops.
@@ -111,28 +117,42 @@ func (p *parser) peek() byte {
 }
 
 func (p *parser) space() {
-	for p.pos < len(p.text) {
-		switch p.text[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
-		default:
-			return
-		}
+	i := p.pos
+	for i < len(p.text) && (p.text[i] == ' ' || p.text[i] == '\t' || p.text[i] == '\n' || p.text[i] == '\r') {
+		i++
 	}
+	p.pos = i
 }
 
 func (p *parser) take(c byte) bool {
-	p.space()
-	if p.peek() != c || p.pos >= len(p.text) {
+	if p.pos < len(p.text) && p.text[p.pos] <= ' ' {
+		p.space()
+	}
+	if p.pos >= len(p.text) || p.text[p.pos] != c {
 		return false
 	}
 	p.pos++
 	return true
 }
 
+// more says whether an array or object goes on with a comma. It ends with its
+// end, or with a fault.
+func (p *parser) more(end byte, fault string) bool {
+	switch {
+	case p.take(','):
+		p.space()
+		return true
+	case !p.take(end):
+		p.fail(fault)
+	}
+	return false
+}
+
 // value reads a value inside of depth arrays and objects.
 func (p *parser) value(depth int) Value {
 	switch c := p.peek(); {
+	case c == '"':
+		return Value{Kind: String, Text: p.str()}
 	case p.pos >= len(p.text):
 		p.fail("the value ends too early")
 	case (c == '{' || c == '[') && depth >= p.limits.Depth:
@@ -141,8 +161,6 @@ func (p *parser) value(depth int) Value {
 		return p.object(depth)
 	case c == '[':
 		return p.array(depth)
-	case c == '"':
-		return Value{Kind: String, Text: p.str()}
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number()
 	case p.word("true"):
@@ -167,21 +185,15 @@ func (p *parser) word(w string) bool {
 
 func (p *parser) array(depth int) Value {
 	p.pos++
-	v := Value{Kind: Array}
 	if p.take(']') {
-		return v
+		return Value{Kind: Array}
 	}
-	for p.err == nil {
-		p.space()
-		v.Items = append(v.Items, p.value(depth+1))
-		if p.take(']') {
-			return v
-		}
-		if !p.take(',') {
-			p.fail("expected , or ] in an array")
-		}
+	p.space()
+	start := p.items.mark()
+	for more := true; more; more = p.more(']', "expected , or ] in an array") {
+		p.items.push(p.value(depth + 1))
 	}
-	return v
+	return Value{Kind: Array, Items: p.items.take(start)}
 }
 
 // manyMembers is where a map finds a repeated name faster than a scan (a choice).
@@ -189,47 +201,46 @@ const manyMembers = 32
 
 func (p *parser) object(depth int) Value {
 	p.pos++
-	v := Value{Kind: Object}
 	if p.take('}') {
-		return v
+		return Value{Kind: Object}
 	}
+	p.space()
+	start, first := p.items.mark(), p.names.mark()
 	var seen map[string]bool
-	for p.err == nil {
-		p.space()
-		if p.peek() != '"' {
-			p.fail("expected a member's name")
-			break
-		}
-		start := p.pos
-		name := p.str()
-		if repeated(v.Names, seen, name) {
-			p.pos = start
-			p.fail("member " + Quote(name) + " is repeated")
-			break
-		}
-		if !p.take(':') {
-			p.fail("expected : after a member's name")
-			break
-		}
-		p.space()
-		v.Names = append(v.Names, name)
-		v.Items = append(v.Items, p.value(depth+1))
+	for more := true; more; more = p.more('}', "expected , or } in an object") {
+		name := p.name(p.names.since(first), seen)
+		p.names.push(name)
+		p.items.push(p.value(depth + 1))
 		if seen != nil {
 			seen[name] = true
-		} else if len(v.Names) == manyMembers {
+		} else if names := p.names.since(first); len(names) == manyMembers {
 			seen = make(map[string]bool, 2*manyMembers)
-			for _, n := range v.Names {
+			for _, n := range names {
 				seen[n] = true
 			}
 		}
-		if p.take('}') {
-			return v
-		}
-		if !p.take(',') {
-			p.fail("expected , or } in an object")
-		}
 	}
-	return v
+	return Value{Kind: Object, Items: p.items.take(start), Names: p.names.take(first)}
+}
+
+// name reads a member's name, which none of the names before may be, and goes
+// on to its value.
+func (p *parser) name(before []string, seen map[string]bool) string {
+	if p.peek() != '"' {
+		p.fail("expected a member's name")
+		return ""
+	}
+	start := p.pos
+	name := p.str()
+	if repeated(before, seen, name) {
+		p.pos = start
+		p.fail("member " + Quote(name) + " is repeated")
+	}
+	if !p.take(':') {
+		p.fail("expected : after a member's name")
+	}
+	p.space()
+	return name
 }
 
 func repeated(names []string, seen map[string]bool, name string) bool {
@@ -277,70 +288,79 @@ func (p *parser) number() Value {
 }
 
 func (p *parser) digits() int {
-	start := p.pos
-	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
-		p.pos++
+	i := p.pos
+	for i < len(p.text) && p.text[i] >= '0' && p.text[i] <= '9' {
+		i++
 	}
-	return p.pos - start
+	n := i - p.pos
+	p.pos = i
+	return n
 }
 
 // str reads a string. One without escapes is returned as part of the text.
 func (p *parser) str() string {
 	p.pos++
 	start := p.pos
-	for p.pos < len(p.text) {
-		switch c := p.text[p.pos]; {
-		case c == '"':
+	for {
+		p.pos = plain(p.text, p.pos)
+		if p.pos >= len(p.text) {
+			p.fail("a string without an end")
+			return ""
+		}
+		switch p.text[p.pos] {
+		case '"':
 			s := p.text[start:p.pos]
 			p.pos++
 			return s
-		case c == '\\':
+		case '\\':
 			return p.escaped(start)
-		case c < ' ':
-			p.fail("a control character in a string")
-		case c < utf8.RuneSelf:
-			p.pos++
-		default:
-			p.wide()
 		}
+		p.other()
 	}
-	p.fail("a string without an end")
-	return ""
 }
 
-// wide passes over one character outside ASCII.
-func (p *parser) wide() {
-	r, size := utf8.DecodeRuneInString(p.text[p.pos:])
-	if r == utf8.RuneError && size == 1 {
-		p.fail("malformed UTF-8 in a string")
-		return
+// other passes over one character that is neither plain nor an escape.
+func (p *parser) other() {
+	switch c := p.text[p.pos]; {
+	case c < ' ':
+		p.fail("a control character in a string")
+	case c < utf8.RuneSelf:
+		p.pos++
+	default:
+		r, size := utf8.DecodeRuneInString(p.text[p.pos:])
+		if r == utf8.RuneError && size == 1 {
+			p.fail("malformed UTF-8 in a string")
+			return
+		}
+		p.pos += size
 	}
-	p.pos += size
 }
 
+// escaped reads a string whose first escape has been reached.
 func (p *parser) escaped(start int) string {
-	buf := make([]byte, p.pos-start, p.pos-start+64)
-	copy(buf, p.text[start:p.pos])
+	// Most strings end at the next quote; what escapes stand for is shorter.
+	size := p.pos - start + 64
+	if next := strings.IndexByte(p.text[p.pos:], '"'); next >= 0 {
+		size += next
+	}
+	buf := append(make([]byte, 0, size), p.text[start:p.pos]...)
 	for p.pos < len(p.text) {
-		switch c := p.text[p.pos]; {
-		case c == '"':
+		from := p.pos
+		switch p.text[from] {
+		case '"':
 			p.pos++
 			return string(buf)
-		case c == '\\':
+		case '\\':
 			buf = p.escape(buf)
-		case c < ' ':
-			p.fail("a control character in a string")
+			from = p.pos
 		default:
-			from := p.pos
-			if c < utf8.RuneSelf {
-				p.pos++
-			} else {
-				p.wide()
-			}
-			if p.err == nil {
-				buf = append(buf, p.text[from:p.pos]...)
-			}
+			p.other()
 		}
+		if p.err != nil {
+			return ""
+		}
+		p.pos = plain(p.text, p.pos)
+		buf = append(buf, p.text[from:p.pos]...)
 	}
 	p.fail("a string without an end")
 	return ""

@@ -26,27 +26,32 @@ const hexDigits = "0123456789abcdef"
 // U+FFFD, one for each byte.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			b = utf8.AppendRune(b, r)
-			i += size
-			continue
+	for i := 0; ; {
+		from := i
+		i = plain(s, i)
+		b = append(b, s[from:i]...)
+		if i >= len(s) {
+			return append(b, '"')
 		}
-		i++
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c < ' ' || c == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		default:
-			b = append(b, c)
-		}
+		b, i = appendOther(b, s, i)
 	}
-	return append(b, '"')
+}
+
+// appendOther appends the character at i, which is not plain, and gives where
+// the next one starts.
+func appendOther(b []byte, s string, i int) ([]byte, int) {
+	switch c := s[i]; {
+	case c >= utf8.RuneSelf:
+		r, size := utf8.DecodeRuneInString(s[i:])
+		return utf8.AppendRune(b, r), i + size
+	case c == '"' || c == '\\':
+		b = append(b, '\\', c)
+	case c == '\n':
+		b = append(b, '\\', 'n')
+	default:
+		b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+	}
+	return b, i + 1
 }
 
 // Quote is s as a JSON string.

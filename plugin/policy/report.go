@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // report finds the causes of an error report as omnigraph 0.8 to 0.11 prints
 // it, in one unbroken part of what a program printed:
@@ -48,16 +51,20 @@ func report(part string) (causes []string, started bool) {
 // lastErrorLine is where the last line that is "Error:" and spaces starts.
 func lastErrorLine(part string) int {
 	const title = "Error:"
-	for end := len(part); ; {
-		i := strings.LastIndex(part[:end], title)
+	last := -1
+	for from := 0; ; {
+		i := strings.Index(part[from:], title)
 		if i < 0 {
-			return -1
+			return last
 		}
-		line, _, _ := strings.Cut(part[i+len(title):], "\n")
-		if (i == 0 || part[i-1] == '\n') && strings.Trim(line, " ") == "" {
-			return i
+		i += from
+		from = i + len(title)
+		if i == 0 || part[i-1] == '\n' {
+			line, _, _ := strings.Cut(part[from:], "\n")
+			if strings.Trim(line, " ") == "" {
+				last = i
+			}
 		}
-		end = i
 	}
 }
 
@@ -78,7 +85,7 @@ func causeLine(line string, n int) (text string, ok bool) {
 // plain takes out SGR sequences (colours) and the CR of a terminal's line ends.
 // Nothing else is touched, and nothing else ends a line.
 func plain(s string) string {
-	if strings.IndexByte(s, '\x1b') < 0 && !strings.Contains(s, "\r\n") {
+	if strings.IndexByte(s, '\x1b') < 0 && (strings.IndexByte(s, '\r') < 0 || !strings.Contains(s, "\r\n")) {
 		return s
 	}
 	out := make([]byte, 0, len(s))
@@ -116,16 +123,39 @@ func sgr(s string) int {
 // lower folds ASCII letters only: what a byte means must not depend on a
 // locale or a Unicode version.
 func lower(s string) string {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c >= 'A' && c <= 'Z' {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				if c := b[i]; c >= 'A' && c <= 'Z' {
-					b[i] = c + 'a' - 'A'
-				}
-			}
-			return string(b)
+	i := 0
+	for i+8 <= len(s) && upper(word(s[i:i+8])) == 0 {
+		i += 8
+	}
+	for i < len(s) && (s[i] < 'A' || s[i] > 'Z') {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	b := []byte(s)
+	for ; i+8 <= len(b); i += 8 {
+		w := word(b[i : i+8])
+		binary.LittleEndian.PutUint64(b[i:], w+upper(w)>>2) // 'a' - 'A' is a quarter of the flag
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
 		}
 	}
-	return s
+	return string(b)
+}
+
+// word is 8 bytes as one number, so that they are looked at together: a jump
+// costs WebAssembly that comes from Go more than the arithmetic.
+func word[T string | []byte](s T) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// upper has the highest bit of each byte of w that is an ASCII capital.
+func upper(w uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	low := w &^ highs // so that no sum passes on to the next byte
+	return (low + (0x80-'A')*ones) &^ (low + (0x7f-'Z')*ones) &^ w & highs
 }

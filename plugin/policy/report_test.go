@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -144,7 +145,43 @@ type read struct {
 func readStderr(text abi.Text) read {
 	one := int64(1)
 	v := newView(&abi.Result{ExitCode: &one, Stderr: text})
-	return read{v.message, v.excerpt, v.causes, v.anywhere, v.status, v.effects}
+	return read{v.message, strings.TrimSpace(strings.Join(v.excerpt, ": ")), v.causes, v.anywhere, v.status, v.effects}
+}
+
+// TestLowerLooksAtEachByte: every byte at every place in a word and behind the last one.
+func TestLowerLooksAtEachByte(t *testing.T) {
+	for lead := range 17 {
+		for c := range 256 {
+			text := []byte(strings.Repeat("x", lead) + "?" + strings.Repeat("[@Z", 3))
+			text[lead] = byte(c)
+			want := bytes.Clone(text)
+			for i, c := range want {
+				if c >= 'A' && c <= 'Z' {
+					want[i] += 'a' - 'A'
+				}
+			}
+			if got := lower(string(text)); got != string(want) {
+				t.Fatalf("lower(%q) = %q, want %q", text, got, want)
+			}
+		}
+	}
+}
+
+// TestLastErrorLine compares with a search that looks at each line.
+func TestLastErrorLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"Error:", "Error:  ", " Error:", "Error:Error:", "Error: x", "", "x", "Error:\t", "Err"}), 0, 12).Draw(t, "lines")
+		want, at := -1, 0
+		for _, line := range lines {
+			if strings.HasPrefix(line, "Error:") && strings.Trim(line[len("Error:"):], " ") == "" {
+				want = at
+			}
+			at += len(line) + 1
+		}
+		if got := lastErrorLine(strings.Join(lines, "\n")); got != want {
+			t.Fatalf("%q: at %d, want %d", lines, got, want)
+		}
+	})
 }
 
 // Wherever colours are set, the text is read the same.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"hash/fnv"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func signed(state string, change func(numbers []string) []string) string {
 	parts := strings.Split(state, ":")
 	parts[2] = strings.Join(change(strings.Split(parts[2], ".")), ".")
 	body := strings.Join(parts[:3], ":")
-	return body + ":" + checksum([]byte(body))
+	return body + ":" + number(checksum(body))
 }
 
 func TestStateOfAnotherPolicy(t *testing.T) {
@@ -112,7 +113,7 @@ func TestStateOutOfBounds(t *testing.T) {
 func TestStateOfAnotherFormat(t *testing.T) {
 	doc, call, state := midway(t)
 	body := strings.TrimPrefix(state[:strings.LastIndex(state, ":")], format)
-	wantBadState(t, doc, call, "o2"+body+":"+checksum([]byte("o2"+body)))
+	wantBadState(t, doc, call, "o2"+body+":"+number(checksum("o2"+body)))
 }
 
 // A policy without budgets never retries, so there is no state of it.
@@ -212,6 +213,27 @@ func TestStateRoundTrip(t *testing.T) {
 	})
 }
 
+func TestStateCountsItsNumbers(t *testing.T) {
+	s := newState(worst(t))
+	n := 0
+	s.fields(func(*int64, int64, int64) { n++ })
+	if s.fixed() != n {
+		t.Errorf("fixed is %d, and there are %d numbers", s.fixed(), n)
+	}
+}
+
+// TestChecksum compares with the standard library's, for every length of a last word.
+func TestChecksum(t *testing.T) {
+	for n := range 40 {
+		text := strings.Repeat("o1:\x80\xff.", 7)[:n]
+		h := fnv.New32a()
+		h.Write([]byte(text))
+		if want := int64(h.Sum32()); checksum(text) != want || checksum([]byte(text)) != want {
+			t.Errorf("%q: %d, want %d", text, checksum(text), want)
+		}
+	}
+}
+
 // FuzzDecide: whatever a host sends back as the state, there is an answer.
 func FuzzDecide(f *testing.F) {
 	doc, call, state := midway(f)
@@ -224,7 +246,7 @@ func FuzzDecide(f *testing.F) {
 		if parts := strings.Split(text, ":"); len(parts) == 4 { // let what is damaged through
 			parts[1] = doc.Digest
 			body := strings.Join(parts[:3], ":")
-			text = body + ":" + checksum([]byte(body))
+			text = body + ":" + number(checksum(body))
 		}
 		random &= lastChance
 		now = min(max(now, -strictjson.MaxInteger), strictjson.MaxInteger)

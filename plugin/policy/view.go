@@ -20,7 +20,7 @@ type view struct {
 	status   int64 // 0: none
 	sent     abi.Sent
 	effects  abi.Effects // as a parsed field says; "": nothing
-	excerpt  string      // of what it said, for people
+	excerpt  []string    // of what it said, for people; to be joined
 }
 
 func newView(r *abi.Result) *view { return viewOf(r, false) }
@@ -81,12 +81,13 @@ func (v *view) report(parts []string) bool {
 		if i < len(parts)-1 {
 			causes = nil // the last report may be in what was cut out
 		}
-		for _, c := range causes {
-			v.causes = append(v.causes, lower(c))
-		}
 		if len(causes) > 0 {
+			v.causes = make([]string, len(causes))
+			for i, c := range causes {
+				v.causes[i] = lower(c)
+			}
 			v.message = v.causes[0]
-			v.excerpt = strings.Join(causes, ": ")
+			v.excerpt = causes
 		}
 		return true
 	}
@@ -151,10 +152,7 @@ func (v *view) text(parts, searched []string) {
 		v.anywhere = append(v.anywhere, lower(p))
 	}
 	v.shown = v.anywhere
-	v.excerpt = strings.TrimSpace(parts[0])
-	if len(parts) > 1 {
-		v.excerpt = strings.TrimSpace(parts[1])
-	}
+	v.excerpt = parts[len(parts)-1:]
 }
 
 func (v *view) errorObject(text string) fields {
@@ -179,7 +177,7 @@ func (v *view) object(text string) (fields, bool) {
 	if code := m.Value("code"); code.Kind == strictjson.String {
 		v.shown = append(v.shown, lower(code.Text))
 	}
-	v.excerpt = message.Text
+	v.excerpt = []string{message.Text}
 	if n := m.Value("http_status"); n.Kind == strictjson.Number && v.status == 0 {
 		v.status, _ = strictjson.Integer(n.Text)
 	}
@@ -265,7 +263,7 @@ func ErrorText(r *abi.Result) string { return newView(r).errorText() }
 // errorText is what an outcome quotes of the last attempt: at most
 // abi.MaxErrorBytes, cut at a character's end.
 func (v *view) errorText() string {
-	s := strings.TrimSpace(plain(v.excerpt))
+	s := strings.TrimSpace(plain(strings.Join(v.excerpt, ": ")))
 	if len(s) <= abi.MaxErrorBytes {
 		return s
 	}
