@@ -52,6 +52,7 @@ check() {
   go vet ./...
   GOOS=wasip1 GOARCH=wasm go vet -unsafeptr=false ./plugin/guest
   go tool staticcheck ./...
+  (cd benchmarks && go mod tidy -diff && go vet ./...) # a module of its own
   same_plugin
 }
 
@@ -79,6 +80,7 @@ tests() {
   go test -race -skip '^TestConformance$' ./host/...
   go test -run '^TestConformance$' ./host
   go test $(go list ./... | grep -v '^outlast/host')
+  (cd benchmarks && go test ./...)
   go run ./tests/mutation
   side_by_side ./python/check.sh ./js/check.sh
 }

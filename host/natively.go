@@ -21,6 +21,9 @@ func (p *Plugin) endsAtOnce(d *driver, call abi.Call, first *abi.Event) *abi.Out
 		return nil
 	}
 	action, _, err := policy.Decide(d.task.policy().doc(), &sent.Call, "", sent.First, false)
+	if err == nil {
+		d.lookOut(action.Wake) // now, so that the server is seen away while the plugin is loaded
+	}
 	if err != nil || action.Type != abi.Stop {
 		return nil
 	}

@@ -177,14 +177,14 @@ var mutants = []mutant{
 	replace("decide.go", "case d.event.Result.Streamed:", "case false:", "output is shown twice"),
 
 	// Reading what was printed.
-	replace("report.go", "i := strings.LastIndex(part[:end], title)", "i := strings.Index(part[:end], title)", "the first Error: line counts"),
+	replace("report.go", "last = i\n\t\t\t}", "return i\n\t\t\t}", "the first Error: line counts"),
 	replace("report.go", `strings.Trim(line, " ") == ""`, `len(line) >= 0`, "a line that goes on counts as the title"),
 	replace("report.go", "case len(causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tcauses[len(causes)-1] += \"\\n\" + line", "case len(causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tif i := strings.Index(line, \": \"); i > 0 {\n\t\t\t\tcauses = append(causes, line[i+2:])\n\t\t\t}", "a server's lines pass for causes"),
 	replace("report.go", "return nil, true // the text ends before the list does", "return causes, true // the text ends before the list does", "a report that is cut counts"),
-	replace("report.go", "(i == 0 || part[i-1] == '\\n') &&", "", "an Error: in a line counts"),
+	replace("report.go", "if i == 0 || part[i-1] == '\\n' {", "if i >= 0 {", "an Error: in a line counts"),
 	replace("report.go", "return line[width+2:], line[:width] == string(number)", "return line[width+2:], true", "the numbers of causes do not matter"),
 	replace("report.go", "if last := len(out) - 1; s[i] == '\\n' && last >= 0", "if last := len(out) - 1; s[i] == '\\n' && last > 1<<30", "a terminal's line ends"),
-	replace("report.go", "if c := s[i]; c >= 'A' && c <= 'Z' {\n\t\t\tb := []byte(s)", "if c := s[i]; c >= 'A' && c < 'A' {\n\t\t\tb := []byte(s)", "case matters"),
+	replace("report.go", "w+upper(w)>>2)", "w)", "case matters"),
 	replace("view.go", "causes = nil // the last report may be in what was cut out", "// the last report may be in what was cut out", "a quoted report in the head counts"),
 	replace("view.go", "if ended || !v.report(parts) {", "if ended && len(parts) < 0 || !v.report(parts) {", "a message that quotes a report passes for one"),
 	replace("view.go", "\tcase yes:\n\t\tv.sent = abi.SentYes\n\tcase no:\n\t\tv.sent = abi.SentNo\n", "\tcase no:\n\t\tv.sent = abi.SentNo\n\tcase yes:\n\t\tv.sent = abi.SentYes\n", "the less careful word wins"),
@@ -195,9 +195,9 @@ var mutants = []mutant{
 	replace("classify.go", "if strings.HasPrefix(texts[0], m.lower) {", "if strings.Contains(texts[0], m.lower) {", "the start of a message is anywhere in it"),
 
 	// The state.
-	replace("state.go", "case parts[1] != doc.Digest:", "case parts[1] == \"\":", "another policy's state is taken"),
-	replace("state.go", "case parts[3] != checksum([]byte(text[:body])):", "case body < 0 && parts[3] == \"\":", "a damaged state is taken"),
-	replace("state.go", "ok = ok && digits && value >= low && value <= high", "ok = ok && digits", "a state out of bounds is taken"),
+	replace("state.go", "case digest != doc.Digest:", "case digest == \"\":", "another policy's state is taken"),
+	replace("state.go", "case sum != number(checksum(body[:len(body)-1])):", "case body == \"\" && sum == \"\":", "a damaged state is taken"),
+	replace("state.go", "ok = ok && *n >= low && *n <= high", "ok = ok && low <= high", "a state out of bounds is taken"),
 	replace("state.go", "visit(&b.opened, 0, abi.MaxAttempts)\n", "", "the windows of a call are forgotten"),
 
 	// Documents.
