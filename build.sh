@@ -73,6 +73,17 @@ same_plugin() {
   rm -r "$dir"
 }
 
+# with_default_signals runs a command that ignores no signal: where this was
+# started with nohup, or in the background of a script, the tests of signals
+# would be ignored with it, and a shell cannot take that back.
+with_default_signals() {
+  exec python3 -c '
+import os, signal, sys
+for name in ("HUP", "INT", "QUIT", "TERM", "PIPE"):
+    signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}
+
 tests() {
   check
   # The host has goroutines and locks; the rest has none. The vectors have
@@ -104,7 +115,8 @@ case "${1:-tool}" in
   plugin) plugin ;;
   check) check ;;
   bench) shift; cd benchmarks; go run -buildvcs=false . "$@" ;;
-  test) tests ;;
+  test) with_default_signals ./build.sh tests ;;
+  tests) tests ;;
   -h | --help | help) sed -n "2,/^set/s/^# \{0,1\}//p" "$0" ;;
   *) echo "build.sh: unknown target '$1'; see its first lines" >&2; exit 2 ;;
 esac

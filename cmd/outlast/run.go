@@ -137,7 +137,7 @@ func (w *wrapped) prepare() (err error) {
 		return err
 	}
 	w.printer = show.New(show.Options{
-		Out: w.voice(), Format: showFormat(v.LogFormat), Quiet: v.Quiet, Verbose: v.Verbose,
+		Out: w.voice(), Format: showFormat(v.LogFormat), Watched: w.watch.target, Quiet: v.Quiet, Verbose: v.Verbose,
 	})
 	if err := w.openRecords(); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 // watching is how the server is watched while a call waits for it.
 type watching struct {
 	server host.Readiness // nil: nobody watches
+	target string         // what it looks at
 	off    string         // why not, where that may surprise
 	name   *nameCheck     // of the server's host; nil: none is known
 }
@@ -28,7 +29,7 @@ func (w *wrapped) chooseWatching() (watching, error) {
 		return watching{}, usageError("--ready: %v", err)
 	}
 	if choice.Target != nil {
-		return watching{server: ready.Server(*choice.Target), name: newNameCheck(choice.Target.Host)}, nil
+		return watching{server: ready.Server(*choice.Target), target: choice.Target.String(), name: newNameCheck(choice.Target.Host)}, nil
 	}
 	if w.graph == nil || w.graph.Server == "" {
 		return watching{}, nil
@@ -42,7 +43,7 @@ func (w *wrapped) chooseWatching() (watching, error) {
 		chosen.off = fmt.Sprintf("%s sends the command through a proxy; --ready says what to watch instead", proxy)
 		return chosen, nil
 	}
-	chosen.server = ready.Server(target)
+	chosen.server, chosen.target = ready.Server(target), target.String()
 	return chosen, nil
 }
 

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,10 +27,11 @@ const maxAddresses = 8
 type level int
 
 const (
-	unanswered level = iota // no answer in time, or a failure that says nothing
-	down                    // refused, no way to it, or no such name
-	accepting               // it accepted a connection
-	healthy                 // it answered its health check as expected
+	nameless   level = iota - 1 // no such name, as far as we know
+	unanswered                  // no answer in time, closed without one, or a failure that says nothing
+	down                        // refused, or no way to it
+	accepting                   // it accepted a connection
+	healthy                     // it answered its health check as expected
 )
 
 // looker is a way to look at a target once.
@@ -40,8 +43,12 @@ func look(ctx context.Context, t *Target, connected func()) level {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	addresses, err := resolve(ctx, t.Host)
-	if err != nil {
-		return failed(err)
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		return nameless
+	case err != nil:
+		return unanswered
 	}
 	return lookAt(ctx, t, addresses, connected)
 }
@@ -60,6 +67,9 @@ func lookAt(ctx context.Context, t *Target, addresses []netip.Addr, connected fu
 		})
 	}
 	group.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
 	return max(l.most, l.least)
 }
 
@@ -82,10 +92,6 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 
 // failed is what an error of a connection says of a server.
 func failed(err error) level {
-	var name *net.DNSError
-	if errors.As(err, &name) && name.IsNotFound {
-		return down
-	}
 	for _, number := range noWay {
 		if errors.Is(err, number) {
 			return down
@@ -100,6 +106,7 @@ type looking struct {
 	connected func()
 
 	mu    sync.Mutex
+	over  bool  // nothing more is told
 	most  level // that an address came to
 	least level // down only if each address that failed is
 }
@@ -108,6 +115,9 @@ type looking struct {
 func (l *looking) reach(to level) level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.over {
+		return to
+	}
 	if to < accepting {
 		l.least = min(l.least, to)
 		return to
@@ -126,11 +136,48 @@ func (l *looking) at(ctx context.Context, address netip.Addr) level {
 		return l.reach(failed(err))
 	}
 	defer conn.Close()
-	if reached := l.reach(accepting); reached == l.target.best() {
-		return reached
+	if l.target.best() == accepting {
+		return l.reach(stays(conn))
 	}
-	if status, err := ask(ctx, l.target, conn); err == nil && l.target.expects(status) {
+	stayed := time.AfterFunc(steady, func() { l.reach(accepting) })
+	defer stayed.Stop()
+	answering := &answering{Conn: conn}
+	status, err := ask(ctx, l.target, answering)
+	switch {
+	case err == nil && l.target.expects(status):
 		return l.reach(healthy)
+	case err != nil && !answering.heard.Load() && ctx.Err() == nil:
+		return l.reach(unanswered) // closed without a word
+	}
+	return l.reach(accepting)
+}
+
+// answering is a connection that notes whether the other side says anything.
+type answering struct {
+	net.Conn
+	heard atomic.Bool
+}
+
+func (a *answering) Read(p []byte) (int, error) {
+	n, err := a.Conn.Read(p)
+	if n > 0 {
+		a.heard.Store(true)
+	}
+	return n, err
+}
+
+// steady is how long a connection must last without an answer to count as
+// accepted: what stands before a server that is away may accept, and close at
+// once (a choice, far above a round trip on a machine or in its network).
+const steady = 20 * time.Millisecond
+
+// stays says whether a connection is kept.
+func stays(conn net.Conn) level {
+	if conn.SetReadDeadline(time.Now().Add(steady)) != nil {
+		return unanswered
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return unanswered
 	}
 	return accepting
 }

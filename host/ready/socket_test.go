@@ -160,9 +160,16 @@ func TestAServerThatFlaps(t *testing.T) {
 	}
 }
 
+// What stands before a server that is away may accept, and close at once: that
+// wakes nobody, and it is not down either.
 func TestAProxyThatAcceptsAndCloses(t *testing.T) {
-	to := target(t, "http")
-	w, heard := watched(t, to)
+	for _, scheme := range []string{"http", "https", "tcp"} {
+		t.Run(scheme, func(t *testing.T) { testAcceptsAndCloses(t, target(t, scheme)) })
+	}
+}
+
+func testAcceptsAndCloses(t *testing.T, to Target) {
+	w, _ := watched(t, to)
 	eventually(t, "down", func() bool { return w.Seen().Down })
 	l := listen(t, to)
 	var closed atomic.Int64
@@ -176,10 +183,21 @@ func TestAProxyThatAcceptsAndCloses(t *testing.T) {
 			closed.Add(1)
 		}
 	}()
-	<-heard
 	eventually(t, "many looks", func() bool { return closed.Load() > 6 })
-	if got := w.Seen(); got != (host.Seen{Rose: abi.Accepting}) {
+	if got := w.Seen(); got != (host.Seen{}) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// A check that takes longer than the time between two looks is a check all the
+// same.
+func TestASlowHealthCheck(t *testing.T) {
+	for _, slow := range []time.Duration{60 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
+		to := target(t, "http")
+		w, _ := watched(t, to)
+		eventually(t, "down", func() bool { return w.Seen().Down })
+		serve(t, to, func(http.ResponseWriter, *http.Request) { time.Sleep(slow) })
+		eventually(t, "ready", func() bool { return w.Seen() == host.Seen{Rose: abi.Ready} })
 	}
 }
 
@@ -290,9 +308,19 @@ func TestAllAddressesAreTried(t *testing.T) {
 	}
 }
 
+// A name that we cannot find may be one that only the command can look up; one
+// that was found before is gone with its server.
 func TestANameThatIsGone(t *testing.T) {
-	if got := failed(&net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}); got != down {
-		t.Errorf("no such name: %v", got)
+	if got := look(t.Context(), &Target{Scheme: "tcp", Host: "no-such-host.invalid", Port: "1"}, nil); got != nameless && got != unanswered {
+		t.Errorf("no such name: %v", got) // without a resolver nothing is known of a name
+	}
+	w := newWatcher(Target{}, nil)
+	for _, c := range []struct{ look, want level }{
+		{nameless, unanswered}, {unanswered, unanswered}, {nameless, unanswered}, {down, down}, {nameless, down}, {healthy, healthy}, {nameless, down},
+	} {
+		if got := w.known(c.look); got != c.want {
+			t.Errorf("%v is %v, want %v", c.look, got, c.want)
+		}
 	}
 	if got := failed(&net.DNSError{IsTimeout: true}); got != unanswered {
 		t.Errorf("a resolver that does not answer: %v", got)

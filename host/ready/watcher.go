@@ -41,7 +41,9 @@ type watcher struct {
 	hurry   chan struct{} // a look is wanted sooner than planned
 	looks   int64         // begun so far; the number of the last
 	flying  int           // under way
-	latest  int64         // the number of the look that level is from
+	latest  int64         // the number of the last look that said something
+	judged  int64         // and of the last that has ended
+	named   bool          // its name has been found
 	level   level
 	ended   time.Time // when that was
 	good    time.Time // when the first of the healthy looks in a row began; zero: there is none
@@ -164,12 +166,17 @@ func (w *watcher) connected(n int64) {
 }
 
 // looked says what look n, which began at a time, came to. One that began before
-// the latest that said something has nothing to add.
+// the last that has ended has nothing to add. A later one that is under way and
+// has a connection does: answers may take longer than the time between looks.
 func (w *watcher) looked(n int64, began time.Time, l level) {
 	w.mu.Lock()
 	var told []*watch
-	if n >= w.latest {
-		w.latest, w.level, w.ended = n, l, time.Now()
+	if l = w.known(l); n >= w.judged {
+		w.judged, w.level, w.ended = n, l, time.Now()
+		if n < w.latest {
+			w.level = max(l, accepting)
+		}
+		w.latest = max(w.latest, n)
 		w.judge(began, l)
 		for v := range w.watches {
 			v.saw(n, l)
@@ -178,6 +185,19 @@ func (w *watcher) looked(n int64, began time.Time, l level) {
 	}
 	w.mu.Unlock()
 	news(told)
+}
+
+// known makes of a name that is not found what it says of the server. One that
+// was never found may be one that only the command can look up.
+func (w *watcher) known(l level) level {
+	if l == nameless {
+		if w.named {
+			return down
+		}
+		return unanswered
+	}
+	w.named = w.named || l > unanswered
+	return l
 }
 
 func news(told []*watch) {

@@ -105,6 +105,16 @@ func waitingMessage(e *host.Waiting) message {
 	return m
 }
 
+// leftOutMessage names what was looked at: if that is not where the command
+// goes, its user has to know.
+func leftOutMessage(watched string) message {
+	return message{
+		level: warn, event: "left_out",
+		text:   watched + " is seen to be down: the next attempt is made when it is back, or when the time to wait is over",
+		fields: []slog.Attr{slog.String("watched", watched)},
+	}
+}
+
 func repairingMessage(e *host.Repairing) message {
 	return message{
 		level: warn, event: "repairing", text: e.Kind + "; repairing the store",

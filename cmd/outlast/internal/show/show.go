@@ -39,8 +39,9 @@ const (
 type Options struct {
 	Out     *os.File // nil: nowhere, errors included
 	Format  Format
-	Quiet   bool // tell nothing but errors
-	Verbose bool // tell of each attempt, and of the plugin, too
+	Watched string // what is looked at while a call waits; "": nothing
+	Quiet   bool   // tell nothing but errors
+	Verbose bool   // tell of each attempt, and of the plugin, too
 }
 
 // Printer tells what becomes of one call. Its methods may be called by several
@@ -56,6 +57,7 @@ type Printer struct {
 	timer   *time.Timer
 	waits   waits
 	signals func() // ends their handling; nil before the first line
+	leftOut bool   // it has been told that attempts are left out
 	closed  bool
 }
 
@@ -118,7 +120,11 @@ func (p *Printer) Observe(e host.Event) {
 			p.tell(message{level: info, event: "woken", text: "the server is back", fields: []slog.Attr{slog.String("by", string(e.By))}})
 		}
 	case host.LeftOut:
-		p.waits.from = &e.At // the wait that follows is told
+		p.waits.from = &e.At // the wait that follows is told in the line
+		if p.line == nil && !p.leftOut {
+			p.tell(leftOutMessage(p.options.Watched))
+		}
+		p.leftOut = true
 	case host.Unwatched:
 		if p.options.Verbose {
 			p.tell(message{level: info, event: "unwatched", text: "nobody watches for the server's return: " + e.Why})

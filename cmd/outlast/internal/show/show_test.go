@@ -406,9 +406,10 @@ func TestPrefixIsSaidOnce(t *testing.T) {
 }
 
 func TestTextLog(t *testing.T) {
-	got := toFile(t, Options{}, wholeCall)
+	got := toFile(t, Options{Watched: "http://graph:80/healthz"}, wholeCall)
 	want := `outlast: the plugin failed, and was replaced: the plugin answered with the error internal
 outlast: unavailable; attempt 2 in 0.5 s, and at most 150 s of waiting left
+outlast: http://graph:80/healthz is seen to be down: the next attempt is made when it is back, or when the time to wait is over
 outlast: the server is back
 outlast: conflict; attempt 3 in 1 s
 outlast: needs_repair; repairing the store
@@ -419,7 +420,7 @@ outlast: Look.
 	if got != want {
 		t.Errorf("%s", got)
 	}
-	if same := toFile(t, Options{Format: Text}, wholeCall); same != got {
+	if same := toFile(t, Options{Format: Text, Watched: "http://graph:80/healthz"}, wholeCall); same != got {
 		t.Errorf("%s", same)
 	}
 	verbose := toFile(t, Options{Verbose: true}, wholeCall)
