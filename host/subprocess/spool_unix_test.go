@@ -68,17 +68,6 @@ var noRoom = map[string]func(t *testing.T) (why string){
 		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 		return "missing: no such file or directory"
 	},
-	"limit on files": func(t *testing.T) string {
-		var was unix.Rlimit
-		if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: inMemory, Max: was.Max}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { unix.Setrlimit(unix.RLIMIT_FSIZE, &was) })
-		return "file too large"
-	},
 	"full disk": fullDisk,
 }
 
