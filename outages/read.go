@@ -88,6 +88,10 @@ func (r *reader) file(v strictjson.Value) []Outage {
 	if v.Kind == strictjson.Array {
 		return r.checked(r.entries(v, ""), "")
 	}
+	if v.Kind != strictjson.Object {
+		r.Add("", `expected an object with version and measured, or an array of outages, not `+v.Kind.String())
+		return nil
+	}
 	m := r.Members(v, "")
 	m.Require("version")
 	if n, ok := m.Int("version", 0, strictjson.MaxInteger); ok && n != Version {

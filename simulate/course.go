@@ -51,6 +51,39 @@ func (e *NotRetried) Error() string {
 	return fmt.Sprintf("the policy does not wait through the failure, which is %s to it: %s", e.Outcome.Kind, e.Outcome.Message)
 }
 
+// MaxCourse bounds the attempts of a course (a choice: a window of minutes has
+// tens of them, and the search plays a course a hundred times and more).
+const MaxCourse = 500
+
+// TooMany says that a course was given up after MaxCourse attempts.
+type TooMany struct{ Within time.Duration } // from the call's beginning on
+
+func (e *TooMany) Error() string {
+	short := "its delays are very short"
+	if e.Within == 0 {
+		short = "its delays may be nothing"
+	}
+	return fmt.Sprintf("%s: it makes %d attempts in %.3g s with the worst jitter, and then more; so many are not followed", short, MaxCourse, e.Within.Seconds())
+}
+
+// bounded is a decider that gives up.
+type bounded struct {
+	Decider
+	attempts int
+}
+
+// Next implements Decider.
+func (b *bounded) Next(ctx context.Context, e abi.Event) (abi.Action, error) {
+	if e.Type == abi.Attempted {
+		b.attempts++
+	}
+	a, err := b.Decider.Next(ctx, e)
+	if err == nil && b.attempts == MaxCourse && a.Type == abi.Retry {
+		err = &TooMany{time.Duration(e.NowUS) * time.Microsecond}
+	}
+	return a, err
+}
+
 // Extremes are the courses with the smallest and the largest chance throughout,
 // and those between at which the number of attempts changes: there, an attempt
 // that ends at the deadline or just past it is the last one, so that the course
@@ -61,6 +94,8 @@ func (e *NotRetried) Error() string {
 // throughout; every time between is met by some chance that is the same
 // throughout too. If the number of attempts is the same at both ends it is the
 // same for every mix.
+//
+// The error is a *NotRetried, a *TooMany, or the decider's.
 func (c *Courses) Extremes(ctx context.Context) ([]*Course, error) {
 	low, err := c.same(ctx, 0)
 	if err != nil {
@@ -132,7 +167,7 @@ func (c *Courses) same(ctx context.Context, u int64) (*Course, error) {
 // play plays a call whose server does not come back.
 func (c *Courses) play(ctx context.Context, chance Chance) (*Course, error) {
 	never := &Scene{Away: []Span{{0, 1<<63 - 1}}, Takes: c.Takes, Results: c.Results}
-	story, err := Play(ctx, c.New(), never, 0, chance)
+	story, err := Play(ctx, &bounded{Decider: c.New()}, never, 0, chance)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,9 @@ type Fleet struct {
 // each caller has a course of its own; measured).
 const MaxCallers = 1_000_000
 
+// MaxPerSecond bounds a server (a choice: one call a microsecond).
+const MaxPerSecond = 1_000_000
+
 // Server is what the fleet calls.
 type Server struct {
 	// PerSecond is how many calls it carries out, one after the other; the others
@@ -88,8 +91,8 @@ func (f *Fleet) check() error {
 		return fmt.Errorf("callers: expected from 1 to %d, not %d", MaxCallers, f.Callers)
 	case len(f.Scene.Away) == 0:
 		return errors.New("outages: there is none")
-	case f.Server.PerSecond < 0 || f.Server.PerSecond > 1_000_000:
-		return fmt.Errorf("capacity: expected up to 1000000 calls a second, not %d", f.Server.PerSecond)
+	case f.Server.PerSecond < 0 || f.Server.PerSecond > MaxPerSecond:
+		return fmt.Errorf("capacity: expected up to %d calls a second, not %d", MaxPerSecond, f.Server.PerSecond)
 	case f.Server.AdmissionCap < 0 || f.Server.RelapseAt < 0:
 		return errors.New("admission cap and relapse: expected numbers that are not negative")
 	case f.Server.AdmissionCap > 0 && f.Server.PerSecond == 0:

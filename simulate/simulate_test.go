@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"testing"
@@ -158,8 +159,13 @@ func TestNoMixIsWorse(t *testing.T) {
 		if doc == nil {
 			t.Fatal("no such policy")
 		}
-		c := courses(doc, time.Duration(rapid.IntRange(0, 5000).Draw(t, "takes"))*time.Millisecond)
+		takes := time.Duration(rapid.IntRange(0, 5000).Draw(t, "takes")) * time.Millisecond
+		c := courses(doc, takes)
 		list, err := c.Extremes(ctx)
+		var many *TooMany
+		if errors.As(err, &many) && takes*MaxCourse <= time.Minute {
+			return // delays of nothing, and attempts that do not fill the window either
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -518,6 +524,46 @@ func TestRuns(t *testing.T) {
 	runs.N = 0
 	if _, err := runs.Run(context.Background()); err == nil {
 		t.Error("no runs are no error")
+	}
+}
+
+// Courses whose delays may be nothing, or nearly are, are given up soon, and
+// none that is within the bound.
+func TestTooManyAttempts(t *testing.T) {
+	with := func(window, backoff string) *policy.Document {
+		doc, err := policy.Parse(`{"version": 1, "name": "quick", "budgets": {"away": {"max_wait": "` + window + `", "backoff": ` + backoff + `}},
+			"rules": [{"kind": "away", "then": [{"retry": "away"}]}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	const full = `{"type": "full_jitter", "base": "2s", "multiplier": 2, "cap": "10s"}`
+	const tiny = `{"type": "exponential", "base": "1ms", "multiplier": 1, "cap": "1ms"}`
+	for _, test := range []struct {
+		window, backoff string
+		takes           time.Duration
+		within          time.Duration // -1: it is followed
+	}{
+		{"30s", full, 0, 0},
+		{"30s", full, time.Second, -1},
+		{"30s", tiny, 0, 499 * time.Millisecond},
+		{"30s", tiny, time.Millisecond, 999 * time.Millisecond},
+		{"500ms", tiny, 0, 499 * time.Millisecond},
+		{"499ms", tiny, 0, -1}, // 500 attempts
+	} {
+		calls := 0
+		c := courses(with(test.window, test.backoff), test.takes)
+		decider := c.New
+		c.New = func() Decider { calls++; return decider() }
+		_, err := c.Extremes(context.Background())
+		var many *TooMany
+		switch {
+		case test.within < 0 && err != nil:
+			t.Errorf("%+v: %v", test, err)
+		case test.within >= 0 && (!errors.As(err, &many) || many.Within != test.within || calls > 2):
+			t.Errorf("%+v: %v after %d calls", test, err, calls)
+		}
 	}
 }
 

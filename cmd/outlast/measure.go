@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/plain"
 	"outlast/cmd/outlast/internal/show"
 	"outlast/measure"
 	"outlast/outages"
@@ -22,8 +23,8 @@ type measureVerb struct {
 	Every          time.Duration  `default:"100ms" placeholder:"DURATION" help:"How often to look (default: ${default})."`
 	Timeout        *time.Duration `placeholder:"DURATION" help:"How long a look may take (default: 1s, and 10s for a command)."`
 	UpFor          time.Duration  `default:"1s" placeholder:"DURATION" help:"How long it must be up for an outage to have ended; what is shorter belongs to it (default: ${default})."`
-	Outages        int            `placeholder:"N" help:"Stop after so many outages."`
-	For            time.Duration  `placeholder:"DURATION" help:"Stop after so long."`
+	Outages        *int           `placeholder:"N" help:"Stop after so many outages."`
+	For            *time.Duration `placeholder:"DURATION" help:"Stop after so long."`
 	Append         string         `placeholder:"FILE" help:"Add what is measured to this outages file; without it, it is printed at the end."`
 	FromKubernetes []string       `sep:"none" placeholder:"FILE" help:"Do not watch: read what kubectl get pods -o json and kubectl get events -o json print. More files may follow; - is standard input."`
 	Quiet          bool           `short:"q" help:"Say nothing but errors."`
@@ -62,10 +63,10 @@ func (v *measureVerb) Run(ctx context.Context, raw rawArgs) error {
 
 func (v *measureVerb) check() error {
 	switch {
-	case v.Outages < 0:
-		return usageError("--outages: expected a number of outages such as 3, not %d", v.Outages)
-	case v.For < 0:
-		return usageError("--for: expected a positive duration such as 10m, not %v", v.For)
+	case v.Outages != nil && *v.Outages < 1:
+		return usageError("--outages: expected a number of outages such as 3, not %d", *v.Outages)
+	case v.For != nil && *v.For <= 0:
+		return usageError("--for: expected a positive duration such as 10m, not %v", *v.For)
 	case len(v.FromKubernetes) == 0 && len(v.Target) == 0:
 		return usageError("measure: expected a target such as http://graph:8080/healthz, or -- and a command")
 	}
@@ -108,12 +109,12 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
-	if v.For > 0 {
+	if v.For != nil {
 		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, v.For)
+		ctx, cancel = context.WithTimeout(ctx, *v.For)
 		defer cancel()
 	}
-	found, name := 0, w.Target.String()
+	found, wanted, name := 0, or(v.Outages, 0), w.Target.String()
 	t := &teller{printer: printer, name: name}
 	open, err := w.Watch(ctx, func(e measure.Event) {
 		var failed error
@@ -127,19 +128,19 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 		if failed != nil {
 			printer.Notice("it is kept for another try: %v", failed)
 		}
-		if found++; found == v.Outages {
+		if found++; found == wanted {
 			stop()
 		}
 	})
 	t.done()
 	if err != nil {
-		return usageError("measure: %v", err)
+		return usageError("measure: %s", plain.Error(err))
 	}
 	if open != nil {
 		printer.Notice("%s is still away, since %s; an outage that has not ended is not recorded", name, open.Start.UTC().Format(time.RFC3339))
 	}
-	if v.Outages > found {
-		printer.Notice("%s of %d seen", count(found, "outage"), v.Outages)
+	if wanted > found {
+		printer.Notice("%s of %d seen", count(found, "outage"), wanted)
 	}
 	return nil
 }

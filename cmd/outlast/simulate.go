@@ -24,7 +24,7 @@ type simulateVerb struct {
 	Policy          []string       `sep:"none" placeholder:"NAME|FILE[,SETTING=VALUE]" help:"The policy (default: omnigraph); several are put side by side. Settings: max-wait=75s, ready=on."`
 	MaxWait         *time.Duration `placeholder:"DURATION" help:"Another window than the policies'."`
 	Ready           string         `enum:"on,off" default:"off" placeholder:"on|off" help:"Whether the server is watched, so that its return is noticed (default: ${default})."`
-	Outage          string         `placeholder:"LENGTH[@WHEN],…" help:"When the server is away: 61s, or 20s@5s,30s@70s, or uniform:52s..61s. Default: the longest that the policy was measured against."`
+	Outage          *string        `placeholder:"LENGTH[@WHEN],…" help:"When the server is away: 61s, or 20s@5s,30s@70s, or uniform:52s..61s. Default: the longest that the policy was measured against."`
 	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"The outages in this file, as measure writes them: the longest, or with --runs any of them."`
 	Begin           *time.Duration `placeholder:"DURATION" help:"When the call begins, on the clock of --outage (default: with the first outage)."`
 	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
@@ -36,19 +36,6 @@ type simulateVerb struct {
 	JSON  bool     `name:"json" help:"Print one JSON object."`
 	Plot  []string `sep:"none" placeholder:"FILE" help:"Draw it, as FILE.svg or FILE.png. Repeatable."`
 	Chart bool     `default:"true" negatable:"" help:"Draw it in the terminal too (default: yes)."`
-}
-
-// fleetFlags describe a fleet.
-type fleetFlags struct {
-	Callers      *int           `placeholder:"N" help:"Play a fleet of so many calls against one server, up to 1000000."`
-	Arrive       string         `default:"together" placeholder:"WHEN" help:"When they begin, from the first outage on: together, spread:61s or poisson:500/s (default: ${default})."`
-	Capacity     int64          `placeholder:"N" help:"How many calls the server carries out in a second (default: all that come)."`
-	AdmissionCap int            `placeholder:"N" help:"How many may be in it at one time; it refuses the others."`
-	RelapseAt    int            `placeholder:"N" help:"More attempts than this in 100 ms knock it over."`
-	RelapseFor   *time.Duration `placeholder:"DURATION" help:"For so long (default: as long as the first outage)."`
-	Courses      int            `default:"100000" placeholder:"N" help:"How many different courses the jitter takes; more callers share them (default: ${default}; 0: one for each)."`
-	BusyFile     string         `type:"existingfile" placeholder:"FILE" help:"What the command prints on stderr when the server is full (default: as omnigraph)."`
-	BrokenFile   string         `type:"existingfile" placeholder:"FILE" help:"What it prints when the server goes away with the call in it (default: as omnigraph)."`
 }
 
 // Help is shown below the flags.
@@ -96,9 +83,10 @@ func (v *simulateVerb) Run(ctx context.Context) error {
 }
 
 func (v *simulateVerb) check() error {
-	f := &v.fleetFlags
 	switch {
-	case v.Outage != "" && len(v.Outages) > 0:
+	case v.Outage != nil && *v.Outage == "":
+		return usageError("--outage: is empty; expected how long the server is away, such as 61s")
+	case v.Outage != nil && len(v.Outages) > 0:
 		return usageError("--outage and --outages: give one or the other")
 	case v.Begin != nil && (*v.Begin < 0 || *v.Begin > simulate.MaxOutage):
 		return usageError("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
@@ -108,21 +96,15 @@ func (v *simulateVerb) check() error {
 		return usageError("--runs: expected from 1 to %d, not %d", simulate.MaxRuns, v.Runs)
 	case v.Seed < 0:
 		return usageError("--seed: expected a number that is not negative, not %d", v.Seed)
-	case f.Callers == nil && (f.Arrive != "together" || f.Capacity != 0 || f.AdmissionCap != 0 || f.RelapseAt != 0 || f.RelapseFor != nil):
-		return usageError("--arrive, --capacity, --admission-cap and --relapse-… describe a fleet: give --callers too")
-	case f.Callers != nil && (*f.Callers < 1 || *f.Callers > simulate.MaxCallers):
-		return usageError("--callers: expected from 1 to %d, not %d", simulate.MaxCallers, *f.Callers)
-	case f.Callers != nil && (v.Runs > 1 || v.Begin != nil):
+	case v.Callers != nil && (v.Runs > 1 || v.Begin != nil):
 		return usageError("--runs and --begin are of one call; a fleet's calls begin as --arrive says")
-	case f.Courses < 0:
-		return usageError("--courses: expected a number that is not negative, not %d", f.Courses)
 	}
 	for _, path := range v.Plot {
 		if _, err := plot.Format(path); err != nil {
 			return usageError("--plot: %v", err)
 		}
 	}
-	return nil
+	return v.fleetFlags.check()
 }
 
 // variants are the policies side by side.
@@ -231,8 +213,8 @@ func documentOf(p *host.Policy) (*policy.Document, error) {
 func (v *simulateVerb) plans(variants []variant) ([]simulate.Plan, error) {
 	var list []measuredOutage
 	switch {
-	case v.Outage != "":
-		plan, err := simulate.ParsePlan(v.Outage)
+	case v.Outage != nil:
+		plan, err := simulate.ParsePlan(*v.Outage)
 		if err != nil {
 			return nil, usageError("--outage: %v", err)
 		}

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/plain"
 	"outlast/host"
 	"outlast/simulate"
 	"outlast/simulate/plot"
@@ -42,43 +42,52 @@ func (v *simulateVerb) calls(ctx context.Context, plug *host.Plugin, variants []
 		}
 		list = append(list, played{one, story, scene})
 	}
-	return v.showCalls(list, nil)
+	return v.showCalls(list, nil, "")
 }
 
-// showCalls draws and prints calls; summaries are those of their runs.
-func (v *simulateVerb) showCalls(list []played, summaries []*simulate.Summary) error {
+// showCalls draws and prints calls; summaries are those of their runs, and the
+// headline says which these are.
+func (v *simulateVerb) showCalls(list []played, summaries []*simulate.Summary, headline string) error {
 	if err := v.draw(func(w io.Writer, format string) error { return drawCalls(w, format, list) }); err != nil {
 		return err
 	}
-	if v.JSON {
-		return json.NewEncoder(os.Stdout).Encode(v.callsReport(list, summaries))
-	}
-	for i := range list {
-		p := &list[i]
-		fmt.Printf("%s, a %s: %s\n", p.name, choose(v.Read, "read", "write"), p.verdict())
-		if summaries != nil {
-			printSummary(summaries[i])
+	return toStdout(func(w io.Writer) error {
+		if v.JSON {
+			return json.NewEncoder(w).Encode(v.callsReport(list, summaries))
 		}
-		p.table(os.Stdout)
-		fmt.Println()
-	}
-	if v.Chart {
-		chartCalls(os.Stdout, list)
-	}
-	return nil
+		fmt.Fprint(w, headline)
+		for i := range list {
+			p := &list[i]
+			fmt.Fprintf(w, "%s, a %s: %s\n", p.name, choose(v.Read, "read", "write"), p.verdict())
+			if summaries != nil {
+				printSummary(w, summaries[i])
+			}
+			p.table(w)
+			fmt.Fprintln(w)
+		}
+		if v.Chart {
+			chartCalls(w, list)
+		}
+		return nil
+	})
 }
 
 // verdict is a call in a few words.
 func (p *played) verdict() string {
 	end := seconds(p.story.End - p.story.Begin)
 	switch {
+	case p.meetsNone():
+		return "succeeds at once: it meets no outage"
 	case p.story.OK():
 		return fmt.Sprintf("succeeds after %s, %s after the server is back", end, seconds(p.story.Lag(p.scene.Away)))
 	case p.story.Outcome.Type == abi.OutcomeExhausted:
 		return "gives up after " + end
 	}
-	return fmt.Sprintf("stops after %s: %s", end, p.story.Outcome.Message)
+	return fmt.Sprintf("stops after %s: %s", end, plain.Line(p.story.Outcome.Message))
 }
+
+// meetsNone says whether the first attempt succeeds.
+func (p *played) meetsNone() bool { return p.story.OK() && len(p.story.Moments) == 1 }
 
 func (p *played) table(w io.Writer) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -108,13 +117,15 @@ func milli(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
 func drawCalls(w io.Writer, format string, list []played) error {
 	away := list[0].scene.Away
-	title := "A call through an outage of " + seconds(away[0].To-away[0].From)
-	if len(away) > 1 {
-		title = fmt.Sprintf("A call through %d outages", len(away))
-	}
 	var lanes []plot.Lane
 	for i := range list {
 		lanes = append(lanes, plot.Lane{Title: list[i].name, Verdict: list[i].verdict(), Story: list[i].story})
+	}
+	title := "A call through an outage of " + seconds(away[0].To-away[0].From)
+	if shown := plot.Shown(away, lanes); list[0].meetsNone() {
+		title = "A call that meets no outage"
+	} else if len(shown) > 1 {
+		title = fmt.Sprintf("A call through %d outages", len(shown))
 	}
 	return plot.Calls(w, format, title, away, lanes)
 }
@@ -146,16 +157,14 @@ func (v *simulateVerb) runs(ctx context.Context, plug *host.Plugin, variants []v
 		}
 		list, summaries = append(list, played{one, story, *scene}), append(summaries, summary)
 	}
-	if !v.JSON {
-		fmt.Printf("run %d, the worst of %d with the first policy, is shown; %d of each policy's were played by the plugin too\n\n", worst, v.Runs, summaries[0].Checked)
-	}
-	return v.showCalls(list, summaries)
+	headline := fmt.Sprintf("run %d, the worst of %d with the first policy, is shown; %d of each policy's were played by the plugin too\n\n", worst, v.Runs, summaries[0].Checked)
+	return v.showCalls(list, summaries, headline)
 }
 
-func printSummary(s *simulate.Summary) {
-	fmt.Printf("  of %d runs %d succeed (%s); %.1f attempts each\n", s.Runs, s.OK, percent(s.OK, s.Runs), float64(s.Attempts)/float64(s.Runs))
+func printSummary(w io.Writer, s *simulate.Summary) {
+	fmt.Fprintf(w, "  of %d runs %d succeed (%s); %.1f attempts each\n", s.Runs, s.OK, percent(s.OK, s.Runs), float64(s.Attempts)/float64(s.Runs))
 	if s.OK > 0 {
-		fmt.Printf("  after the server's return: mean %s, half within %s, 99 %% within %s, all within %s\n",
+		fmt.Fprintf(w, "  after the server's return: mean %s, half within %s, 99 %% within %s, all within %s\n",
 			seconds(s.Mean()), seconds(s.Quantile(0.5)), seconds(s.Quantile(0.99)), seconds(s.Quantile(1)))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"runtime/debug"
 	"slices"
 	"text/tabwriter"
@@ -27,7 +26,7 @@ type fleetRun struct {
 
 // fleets plays a fleet with each variant.
 func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants []variant, plans []simulate.Plan) error {
-	arrivals, err := simulate.ParseArrivals(v.Arrive)
+	arrivals, err := v.arrivals()
 	if err != nil {
 		return usageError("--arrive: %v", err)
 	}
@@ -35,18 +34,13 @@ func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants [
 	// double the memory (30 is a choice: a third instead, for little time).
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	away := v.away(plans, 0)
-	server := simulate.Server{
-		PerSecond: v.Capacity, AdmissionCap: v.AdmissionCap, RelapseAt: v.RelapseAt, RelapseFor: away[0].To - away[0].From,
-	}
-	if v.RelapseFor != nil {
-		server.RelapseFor = *v.RelapseFor
-	}
+	server := v.server(away[0].To - away[0].From)
 	var list []fleetRun
 	for i := range variants {
 		one := &variants[i]
 		f := &simulate.Fleet{
 			Policy: one.doc, Call: *v.wireCall(0), Scene: v.scene(one), Server: server,
-			Callers: *v.Callers, Arrivals: arrivals, Seed: uint64(v.Seed), Courses: v.Courses,
+			Callers: *v.Callers, Arrivals: arrivals, Seed: uint64(v.Seed), Courses: or(v.Courses, defaultCourses),
 			Check: func(c abi.Call) simulate.Decider {
 				call := v.hostCall(0)
 				call.Seed = c.Seed
@@ -65,9 +59,9 @@ func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants [
 }
 
 func (v *simulateVerb) showFleets(list []fleetRun, away []simulate.Span) error {
-	title := fmt.Sprintf("%d callers (%s), an outage of %s", *v.Callers, v.Arrive, seconds(away[0].To-away[0].From))
-	if v.Capacity > 0 {
-		title += fmt.Sprintf(", then %d calls a second", v.Capacity)
+	title := fmt.Sprintf("%d callers (%s), an outage of %s", *v.Callers, v.arrive(), seconds(away[0].To-away[0].From))
+	if v.Capacity != nil {
+		title += fmt.Sprintf(", then %d calls a second", *v.Capacity)
 	}
 	draw := func(w io.Writer, format string) error {
 		var panels []plot.Panel
@@ -80,18 +74,20 @@ func (v *simulateVerb) showFleets(list []fleetRun, away []simulate.Span) error {
 		return err
 	}
 	if v.JSON {
-		r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Arrive: v.Arrive, Read: v.Read, Seed: v.Seed}
+		r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Arrive: v.arrive(), Read: v.Read, Seed: v.Seed}
 		for i := range list {
 			r.Fleets = append(r.Fleets, list[i].json())
 		}
-		return json.NewEncoder(os.Stdout).Encode(r)
+		return toStdout(func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
 	}
-	fmt.Printf("%s; %s\n\n", title, choose(v.Read, "reads", "writes"))
-	printFleets(os.Stdout, list)
-	if v.Chart {
-		chartFleets(os.Stdout, list)
-	}
-	return nil
+	return toStdout(func(w io.Writer) error {
+		fmt.Fprintf(w, "%s; %s\n\n", title, choose(v.Read, "reads", "writes"))
+		printFleets(w, list)
+		if v.Chart {
+			chartFleets(w, list)
+		}
+		return nil
+	})
 }
 
 // verdict is a fleet in a few words.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"outlast/host"
@@ -55,11 +55,13 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 			return unusable(fmt.Errorf("--junit: %w", err))
 		}
 	}
-	if v.JSON {
-		err = json.NewEncoder(os.Stdout).Encode(r)
-	} else {
-		err = r.print(os.Stdout)
-	}
+	err = toStdout(func(w io.Writer) error {
+		if v.JSON {
+			return json.NewEncoder(w).Encode(r)
+		}
+		r.print(w)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -131,7 +133,11 @@ func (v *verifyVerb) verify(ctx context.Context, plug *host.Plugin, p *host.Poli
 		}
 		extremes, err := courses.Extremes(ctx)
 		var not *simulate.NotRetried
+		var many *simulate.TooMany
 		switch {
+		case errors.As(err, &many):
+			r.unproven(read, many)
+			continue
 		case errors.As(err, &not):
 			r.notRepeated(read, not)
 			continue
@@ -166,8 +172,8 @@ func (v *verifyVerb) courses(plug *host.Plugin, p *host.Policy, read bool) (*sim
 
 // size finds the smallest windows that would do, where the policy has windows.
 func (v *verifyVerb) size(ctx context.Context, plug *host.Plugin, p *host.Policy, r *verifyReport) error {
-	if _, err := p.WithMaxWait(time.Second); err != nil {
-		return nil // it counts attempts
+	if _, err := p.WithMaxWait(time.Second); err != nil || r.Checks[0].NotProvable {
+		return nil // it counts attempts, or too many of them
 	}
 	read := r.Checks[0].read
 	with := func(window time.Duration) (*simulate.Courses, error) {
@@ -182,7 +188,12 @@ func (v *verifyVerb) size(ctx context.Context, plug *host.Plugin, p *host.Policy
 		to     *int64
 	}{{r.longest(), &r.SmallestUS}, {r.needed(), &r.SmallestWithHeadroomUS}} {
 		window, err := simulate.SmallestWindow(ctx, size.outage, v.AttemptDuration, with)
-		if err != nil {
+		var many *simulate.TooMany
+		switch {
+		case errors.As(err, &many): // the windows that would do are too long for it
+			r.SmallestUS, r.SmallestWithHeadroomUS = 0, 0
+			return nil
+		case err != nil:
 			return unusable(err)
 		}
 		*size.to = window.Microseconds()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"outlast/cmd/outlast/internal/plain"
 	"outlast/host"
 	"outlast/simulate"
 )
@@ -29,19 +30,20 @@ type verifyReport struct {
 
 // verifyCheck is one outage and one kind of call.
 type verifyCheck struct {
-	Outage     string  `json:"outage"`
-	Source     string  `json:"source,omitempty"`
-	Call       string  `json:"call"` // read or write
-	LastsUS    int64   `json:"lasts_us"`
-	Outlasted  bool    `json:"outlasted"`
-	OutlastsUS int64   `json:"outlasts_us"` // the longest outage that would be
-	Headroom   float64 `json:"headroom"`
-	FailsUS    int64   `json:"fails_if_begun_before_us"` // since the outage began; 0: whenever it begins, it succeeds
-	LagUS      int64   `json:"worst_lag_us"`             // how long after the server's return a call that succeeds does so
-	LagBeginUS int64   `json:"worst_lag_begin_us"`       // if it begins at this moment
-	StartsUS   []int64 `json:"worst_attempts_us"`        // of the worst course, since the call began
-	Message    string  `json:"message"`                  // of the worst call
-	Fault      string  `json:"fault,omitempty"`
+	Outage      string  `json:"outage"`
+	Source      string  `json:"source,omitempty"`
+	Call        string  `json:"call"` // read or write
+	LastsUS     int64   `json:"lasts_us"`
+	Outlasted   bool    `json:"outlasted"`
+	NotProvable bool    `json:"not_provable,omitempty"` // too many attempts: message says how many, and what follows is not known
+	OutlastsUS  int64   `json:"outlasts_us"`            // the longest outage that would be
+	Headroom    float64 `json:"headroom"`
+	FailsUS     int64   `json:"fails_if_begun_before_us"` // since the outage began; 0: whenever it begins, it succeeds
+	LagUS       int64   `json:"worst_lag_us"`             // how long after the server's return a call that succeeds does so
+	LagBeginUS  int64   `json:"worst_lag_begin_us"`       // if it begins at this moment
+	StartsUS    []int64 `json:"worst_attempts_us"`        // of the worst course, since the call began
+	Message     string  `json:"message"`                  // of the worst call
+	Fault       string  `json:"fault,omitempty"`
 
 	read   bool
 	number int // of the outage
@@ -63,6 +65,18 @@ func newVerifyReport(v *verifyVerb, p *host.Policy, list []measuredOutage) *veri
 
 func (r *verifyReport) notRepeated(read bool, not *simulate.NotRetried) {
 	r.NotRepeated = append(r.NotRepeated, verifyRefused{choose(read, "read", "write"), not.Outcome.Kind, not.Outcome.Message})
+}
+
+// unproven has every outage as one that may not be outlasted.
+func (r *verifyReport) unproven(read bool, many *simulate.TooMany) {
+	for i, o := range r.list {
+		r.Checks = append(r.Checks, verifyCheck{
+			Outage: o.name, Source: o.source, Call: choose(read, "read", "write"), read: read, number: i,
+			LastsUS: o.lasts.Microseconds(), NotProvable: true, FailsUS: o.lasts.Microseconds(),
+			StartsUS: []int64{}, Message: many.Error(), Fault: many.Error(),
+		})
+	}
+	r.OK = false
 }
 
 func (r *verifyReport) longest() (d time.Duration) {
@@ -146,13 +160,18 @@ func (c *verifyCheck) fails(ctx context.Context, courses *simulate.Courses, wors
 }
 
 func (r *verifyReport) verdict() error {
-	failed := map[int]bool{}
+	failed, unproven := map[int]bool{}, ""
 	for _, c := range r.Checks {
 		if !c.Outlasted {
 			failed[c.number] = true
 		}
+		if c.NotProvable {
+			unproven = c.Message
+		}
 	}
 	switch {
+	case unproven != "":
+		return &exitError{exitNotOutlasted, fmt.Errorf("that policy %s outlasts %s cannot be shown: %s", r.Policy, count(len(failed), "measured outage"), unproven)}
 	case len(failed) > 0:
 		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, count(len(failed), "measured outage"), len(r.list), r.advice())}
 	case !r.OK:
@@ -177,26 +196,31 @@ func exact(micros int64) string {
 	return fmt.Sprintf("%gs", float64(micros)/1e6)
 }
 
-func (r *verifyReport) print(out io.Writer) error {
+func (r *verifyReport) print(out io.Writer) {
 	for _, c := range r.Checks {
-		lasts := seconds(time.Duration(c.LastsUS) * time.Microsecond)
-		detail := fmt.Sprintf("%s; so may any call that begins in its first %s", c.Message, seconds(time.Duration(c.FailsUS)*time.Microsecond))
-		if c.Outlasted {
-			detail = fmt.Sprintf("up to %s would be, %.2f times as long; back at most %s after the server",
-				seconds(time.Duration(c.OutlastsUS)*time.Microsecond), c.Headroom, seconds(time.Duration(c.LagUS)*time.Microsecond))
-		}
-		if _, err := fmt.Fprintf(out, "%-13s  %5s  %s, a %s: %s\n", choose(c.Outlasted, "outlasted", "NOT outlasted"), lasts, c.Outage, c.Call, detail); err != nil {
-			return err
-		}
+		mark := choose(c.Outlasted, "outlasted", choose(c.NotProvable, "NOT provable", "NOT outlasted"))
+		fmt.Fprintf(out, "%-13s  %5s  %s, a %s: %s\n", mark, micros(c.LastsUS), plain.Line(c.Outage), c.Call, c.detail())
 	}
 	for _, n := range r.NotRepeated {
-		fmt.Fprintf(out, "not repeated          a %s: %s\n", n.Call, n.Message)
+		fmt.Fprintf(out, "not repeated          a %s: %s\n", n.Call, plain.Line(n.Message))
 	}
 	if r.SmallestUS > 0 && r.OK {
 		fmt.Fprintf(out, "the smallest max_wait for these is %s, and %s with a headroom of %v\n", exact(r.SmallestUS), exact(r.SmallestWithHeadroomUS), r.Headroom)
 	}
-	return nil
 }
+
+// detail is a check in a few words.
+func (c *verifyCheck) detail() string {
+	switch {
+	case c.NotProvable:
+		return plain.Line(c.Message)
+	case c.Outlasted:
+		return fmt.Sprintf("up to %s would be, %.2f times as long; back at most %s after the server", micros(c.OutlastsUS), c.Headroom, micros(c.LagUS))
+	}
+	return fmt.Sprintf("%s; so may any call that begins in its first %s", plain.Line(c.Message), micros(c.FailsUS))
+}
+
+func micros(us int64) string { return seconds(time.Duration(us) * time.Microsecond) }
 
 // The form of a JUnit report, as CI systems read it.
 type (

@@ -32,16 +32,23 @@ func Calls(w io.Writer, format, title string, away []simulate.Span, lanes []Lane
 	top, bottom := float64(header), height-footer
 	c.text(left, 24, 17, start, ink, title)
 	legend(c)
-	for _, o := range away {
-		if o.From < a.to {
-			c.rect(a.x(o.From), top, a.x(min(o.To, a.to))-a.x(o.From), bottom-top, band)
-		}
+	for _, o := range Shown(away, lanes) {
+		c.rect(a.x(o.From), top, a.x(o.To)-a.x(o.From), bottom-top, band)
 	}
 	a.draw(c, top, bottom, since(away))
 	for i, l := range lanes {
 		l.draw(c, a, top+float64(i)*lane)
 	}
 	return c.write(w)
+}
+
+// Shown are the outages that are in the figure: those that begin after all
+// calls have ended are not.
+func Shown(away []simulate.Span, lanes []Lane) (list []simulate.Span) {
+	for last := lastOf(away, lanes); len(list) < len(away) && away[len(list)].From < last; {
+		list = away[:len(list)+1]
+	}
+	return list
 }
 
 func lastOf(away []simulate.Span, lanes []Lane) time.Duration {
