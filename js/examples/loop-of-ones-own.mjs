@@ -25,7 +25,7 @@ async function attempt(port) {
   try {
     return { answer: await ask(port), result: { exitCode: 0 } };
   } catch (error) {
-    const result = resultOf(error);
+    const result = resultOf(error, { onlyRequest: true });
     if (!result) {
       throw error;
     }

@@ -35,8 +35,8 @@ function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
       forget?.();
       resolve();
     };
-    const timeout = setTimeout(end, ms);
     const forget = signal && onAbort(signal, end);
+    const timeout = setTimeout(end, ms);
   });
 }
 

@@ -21,7 +21,7 @@ const KILL_AFTER = 10_000;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** How a command is run. */
-export interface CommandOptions extends Omit<RunOptions, "resultOf"> {
+export interface CommandOptions extends Omit<RunOptions, "resultOf" | "onlyRequest"> {
   /** Decides: a policy, or the name of a built-in one. `omnigraph` for the command of that
    * name. For any other a policy must be named, since it is the command's texts that say
    * whether anything has happened. */
@@ -106,7 +106,7 @@ export async function runCommand(
 }
 
 const OPTIONS = [
-  ...RUN_OPTIONS.filter((name) => name !== "resultOf"),
+  ...RUN_OPTIONS.filter((name) => name !== "resultOf" && name !== "onlyRequest"),
   "policy",
   "input",
   "cwd",

@@ -37,7 +37,7 @@ const AWAY = new Set(
 );
 
 /** How deep errors are looked into (a choice: none that we know has more). */
-const DEEP = 8;
+export const DEEP = 8;
 
 /** The failure that an error stands for, none if it does not say that an attempt to reach
  * a server failed. */
@@ -92,14 +92,15 @@ const connecting: Known = (error, code, message) => {
     const refused = tunnel[1] === "407" ? "proxy authorization required" : "unsuccessful";
     return connectFailed(error, `tunnel error: ${refused}`);
   }
-  return undefined;
+  // A server, or what stands before it, took the connection and closed it at once.
+  return message.includes("before secure TLS connection") ? connectFailed(error) : undefined;
 };
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
-const encrypting: Known = (error, code, message) => {
-  if (CERTIFICATE.test(code) || message.includes("before secure TLS connection")) {
+const encrypting: Known = (error, code) => {
+  if (CERTIFICATE.test(code)) {
     return untrusted(error);
   }
   // An alert may also come later, and then the request has been sent.

@@ -4,6 +4,8 @@
  * would outlive this process. So what ends this process ends the groups too.
  */
 
+import { readdirSync, readFileSync } from "node:fs";
+
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Whether there are process groups. Windows has none: a command's own children are left
@@ -43,12 +45,39 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether any process of a group is left. */
+/** Whether any process of a group is left. One that has ended, and whose end nobody has
+ * asked for, is gone: where we are the first process of a container, orphans stay so. */
 export function isAlive(group: number): boolean {
   try {
-    return GROUPS && process.kill(-group, 0);
+    return GROUPS && process.kill(-group, 0) && (process.platform !== "linux" || runs(group));
   } catch {
     return false;
+  }
+}
+
+/** The same by what Linux says of all processes. */
+function runs(group: number): boolean {
+  let all: string[];
+  try {
+    all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {
+    return true; // there is no /proc, and signals find somebody
+  }
+  return all.some((pid) => {
+    const { group: its, state } = statOf(pid);
+    return its === group && state !== "Z" && state !== "X";
+  });
+}
+
+/** A process's group and state (proc_pid_stat(5)). Its name, in parentheses, may have any
+ * character. */
+function statOf(pid: string): { group?: number; state?: string } {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { group: Number(group), state: state! };
+  } catch {
+    return {}; // it has ended meanwhile
   }
 }
 

@@ -39,7 +39,12 @@ export { type Info, info } from "./info.js";
 export type { Effects, Outcome, OutcomeType, PastAttempt } from "./outcome.js";
 export { defaultPlugin, Plugin } from "./plugin.js";
 export { Policy, type PolicyDocument, type PolicyOptions } from "./policy.js";
-export { type BodyLike, type ResponseLike, resultOfResponse } from "./response.js";
+export {
+  type BodyLike,
+  type ResponseLike,
+  type ResponseOptions,
+  resultOfResponse,
+} from "./response.js";
 export { type Result, type Sent, succeeded } from "./result.js";
 export { type ResultOf, type ResultOfOptions, resultOf } from "./result-of.js";
 export { type Judge, outcomeOf, type RetryOptions, retry } from "./retry.js";

@@ -10,7 +10,7 @@ import type { Outcome } from "./outcome.js";
 import { defaultPlugin, type Plugin } from "./plugin.js";
 import { type Attempter, type RunOptions, run } from "./run.js";
 import { Session, type SessionOptions } from "./session.js";
-import { MAX_DOCUMENT_BYTES, show } from "./wire.js";
+import { checkMembers, MAX_DOCUMENT_BYTES, show } from "./wire.js";
 
 /** The policies that the plugin carries. */
 const BUILT_IN = ["omnigraph", "witan-core"];
@@ -55,6 +55,7 @@ export class Policy {
     source: string | URL | PolicyDocument = "omnigraph",
     options: PolicyOptions = {},
   ): Promise<Policy> {
+    checkMembers(options, ["check", "plugin"], "the options of a policy");
     const { check = true, plugin = defaultPlugin() } = options;
     if (typeof source === "string" && BUILT_IN.includes(source)) {
       return new Policy(source, "", plugin);

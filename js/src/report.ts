@@ -13,6 +13,8 @@ export interface Failure {
   readonly unsent?: boolean;
   /** A handshake's failure: nothing was sent, unless something was. */
   readonly handshake?: boolean;
+  /** A connection broke, or was closed, before an answer came. */
+  readonly broken?: boolean;
   /** It was ended at a time limit. */
   readonly timedOut?: boolean;
   readonly error: unknown;
@@ -32,12 +34,12 @@ export function untrusted(error: unknown): Failure {
 
 /** The connection was closed before an answer came. */
 export function closed(error: unknown): Failure {
-  return sendFailed(error, "connection closed before message completed");
+  return { ...sendFailed(error, "connection closed before message completed"), broken: true };
 }
 
 /** The connection stood and broke. */
 export function broke(error: unknown): Failure {
-  return sendFailed(error, "connection error");
+  return { ...sendFailed(error, "connection error"), broken: true };
 }
 
 /** What answered does not speak HTTP. */
@@ -78,9 +80,13 @@ export function resultOfFailure(failure: Failure, unsent: boolean): Result {
 
 /** An error in one line: a cause of several would be read otherwise. */
 export function line(error: unknown): string {
-  if (!(error instanceof Error)) {
-    return String(error);
+  try {
+    if (!(error instanceof Error)) {
+      return String(error);
+    }
+    const text = String(error.message).split(/\s+/).filter(Boolean).join(" ");
+    return text ? `${error.name}: ${text}` : String(error.name);
+  } catch {
+    return "an error without a text"; // its members throw
   }
-  const text = error.message.split(/\s+/).filter(Boolean).join(" ");
-  return text ? `${error.name}: ${text}` : error.name;
 }

@@ -1,7 +1,13 @@
 /** HTTP answers. */
 
+import { onAbort } from "./abort.js";
 import type { Result } from "./result.js";
 import { MAX_TEXT_BYTES } from "./text.js";
+import { checkMembers } from "./wire.js";
+
+/** Milliseconds in which the body of an answer must come to be looked at (a choice: it is
+ * short, and the status says most). */
+const BODY_TIME = 10_000;
 
 /** An answer of `fetch`, whichever package's. */
 export interface ResponseLike {
@@ -23,6 +29,14 @@ export interface BodyLike {
   };
 }
 
+/** How an answer's body is looked at. */
+export interface ResponseOptions {
+  /** Ends it: what has come counts. */
+  readonly signal?: AbortSignal | undefined;
+  /** The same after so many milliseconds; 10,000 unless given. */
+  readonly timeout?: number | undefined;
+}
+
 /** Whether a value is an answer of `fetch`, whichever package's. */
 export function isResponse(value: unknown): value is ResponseLike {
   const maybe = value as Partial<ResponseLike> | null | undefined;
@@ -38,14 +52,19 @@ export function isResponse(value: unknown): value is ResponseLike {
 
 /**
  * The result of an exchange that was answered. The body of one that failed is looked at,
- * up to 64 KiB of it, and can still be read afterwards.
+ * up to 64 KiB of it, and can still be read afterwards. A body that does not end is not
+ * waited for: what has come of it counts.
  */
-export async function resultOfResponse(response: ResponseLike): Promise<Result> {
+export async function resultOfResponse(
+  response: ResponseLike,
+  options: ResponseOptions = {},
+): Promise<Result> {
+  checkMembers(options, ["signal", "timeout"], "the options of resultOfResponse");
   const { status, headers } = response;
   if (response.ok) {
     return { httpStatus: status };
   }
-  const message = await start(response);
+  const message = await start(response, options);
   return { httpStatus: status, message, retryAfter: retryAfterOf(headers.get("retry-after")) };
 }
 
@@ -56,13 +75,14 @@ export function discard(value: unknown): void {
   }
 }
 
-async function start(response: ResponseLike): Promise<Uint8Array> {
+async function start(response: ResponseLike, options: ResponseOptions): Promise<Uint8Array> {
+  const enough = within(options);
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     const reader = response.clone().body?.getReader();
     while (reader && length < MAX_TEXT_BYTES) {
-      const { value, done } = await reader.read();
+      const { value, done } = await Promise.race([reader.read(), enough.over]);
       if (done || !value) {
         break;
       }
@@ -73,8 +93,25 @@ async function start(response: ResponseLike): Promise<Uint8Array> {
     reader?.cancel().catch(() => {});
   } catch {
     // The status has come, and says more than that its text broke off.
+  } finally {
+    enough.forget();
   }
   return Buffer.concat(chunks).subarray(0, MAX_TEXT_BYTES);
+}
+
+/** Is over when a body has had its time, or nobody wants it any more. */
+function within({ signal, timeout = BODY_TIME }: ResponseOptions) {
+  let forget = () => {};
+  const over = new Promise<{ done: true; value?: undefined }>((resolve) => {
+    const end = () => resolve({ done: true });
+    const forgetSignal = signal && onAbort(signal, end);
+    const timer = setTimeout(end, signal?.aborted ? 0 : timeout);
+    forget = () => {
+      clearTimeout(timer);
+      forgetSignal?.();
+    };
+  });
+  return { over, forget };
 }
 
 /** A Retry-After header in milliseconds (RFC 9110, section 10.2.3); none if it says nothing. */

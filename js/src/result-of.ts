@@ -1,11 +1,12 @@
 /** Which results common errors stand for. */
 
 import { failureOf } from "./failures.js";
-import { broke, line, resultOfFailure } from "./report.js";
-import { Requests } from "./requests.js";
+import { broke, connectFailed, type Failure, line, resultOfFailure } from "./report.js";
+import { isUnconnected, Requests } from "./requests.js";
 import { retryAfterOf } from "./response.js";
 import type { Result } from "./result.js";
 import type { Text } from "./text.js";
+import { checkMembers } from "./wire.js";
 
 /** Maps an error to the result that it stands for; `undefined`: to none. */
 export type ResultOf = (error: unknown) => Result | undefined;
@@ -13,8 +14,9 @@ export type ResultOf = (error: unknown) => Result | undefined;
 /** What else is known of an error. */
 export interface ResultOfOptions {
   /** The request that failed was the attempt's only one: the client follows no redirect
-   * and does not try again by itself. Needed of `fetch` and other clients outside of an
-   * attempt that this package makes, in which requests are seen. False unless given. */
+   * and does not try again by itself. Needed wherever requests are not seen: outside of an
+   * attempt that this package makes, and of clients that are built neither on `fetch` and
+   * undici nor on node:http. What is seen counts for more. False unless given. */
   readonly onlyRequest?: boolean | undefined;
 }
 
@@ -27,52 +29,63 @@ export interface ResultOfOptions {
  * `fetch` and undici, and of the clients that hand these on or give them a `cause`, such
  * as axios, got and node-fetch.
  *
- * After a redirect a refused connection does not mean that nothing was sent: the first
- * server has read the request. Where that may be, the result says so.
+ * No error tells whether another request was sent before, as after a redirect: the first
+ * server has read the request then. So a refused connection means that nothing was sent
+ * only if the attempt's requests were seen, or {@link ResultOfOptions.onlyRequest} says so.
+ * It never throws, whatever the error is.
  */
 export function resultOf(error: unknown, options: ResultOfOptions = {}): Result | undefined {
-  return resultAfter(error, Requests.current(), options.onlyRequest ?? false);
+  checkMembers(options, ["onlyRequest"], "the options of resultOf");
+  return resultAfter(error, Requests.current(), options);
+}
+
+/** What is known of an attempt besides its requests. */
+export interface Attempted extends ResultOfOptions {
+  /** It was a read, which may be repeated whatever was sent. */
+  readonly read?: boolean | undefined;
 }
 
 /** The same with the requests of the attempt that the error has ended. */
 export function resultAfter(
   error: unknown,
   requests: Requests | undefined,
-  onlyRequest = false,
+  known: Attempted = {},
 ): Result | undefined {
-  const said = processResult(error) ?? statusResult(error);
-  if (said) {
-    return said;
+  try {
+    const said = processResult(error) ?? statusResult(error);
+    const failure = said ? undefined : failureOf(error);
+    return failure ? connectionResult(error, failure, requests?.sent, known) : said;
+  } catch {
+    return undefined; // it has members that throw: none that we know has
   }
-  const failure = failureOf(error);
-  if (!failure) {
-    return undefined;
-  }
-  const unsent = !requests?.sent && (onlyRequest || isOfSystem(error) || nothingSent(requests));
+}
+
+function connectionResult(
+  error: unknown,
+  failure: Failure,
+  seen: "no" | "unknown" | undefined,
+  known: Attempted,
+): Result {
   if (failure.timedOut) {
-    return resultOfFailure(failure, nothingSent(requests));
+    return resultOfFailure(failure, seen === "no");
   }
-  const sure = failure.handshake ? nothingSent(requests) : failure.unsent;
-  const honest = sure && unsent ? failure : failure.unsent ? broke(failure.error) : failure;
-  return resultOfFailure(honest, honest.unsent ?? false);
+  if (seen === "no") {
+    // A connection that broke under a seen request did so in the handshake.
+    const handshake = failure.broken && isUnconnected(error);
+    const early = handshake ? connectFailed(failure.error) : failure;
+    return resultOfFailure(early, early.unsent ?? false);
+  }
+  const only = seen === undefined && known.onlyRequest === true;
+  if (!failure.unsent || (only && !failure.handshake)) {
+    return resultOfFailure(failure, failure.unsent ?? false);
+  }
+  const harmless = seen === undefined && known.read === true && !failure.handshake;
+  return resultOfFailure(harmless ? failure : broke(failure.error), false);
 }
 
 /** The result of an attempt that was aborted, and whose error stands for none. */
 export function abortedResult(error: unknown, requests: Requests): Result {
-  return { message: line(error), sent: nothingSent(requests) ? "no" : "unknown" };
-}
-
-/** Whether it has been seen that a request was made and none has left. */
-function nothingSent(requests: Requests | undefined): boolean {
-  return requests?.seen === true && !requests.sent;
-}
-
-/** Whether an error is a connection's own, and not what a client made of it: a client may
- * follow redirects, so its requests must have been seen. */
-function isOfSystem(error: unknown): boolean {
-  const { name, syscall, errors } = error as { [member: string]: unknown };
-  const several = name === "AggregateError" && Array.isArray(errors);
-  return several ? errors.every(isOfSystem) : name === "Error" && typeof syscall === "string";
+  return { message: line(error), sent: requests.sent === "no" ? "no" : "unknown" };
 }
 
 interface ProcessError {
@@ -144,5 +157,14 @@ function textOf(value: unknown): Text {
     return value;
   }
   const plain = value !== null && typeof value === "object";
-  return plain && Object.getPrototypeOf(value) === Object.prototype ? JSON.stringify(value) : "";
+  return plain && Object.getPrototypeOf(value) === Object.prototype ? jsonOf(value) : "";
+}
+
+/** An object's JSON; of one that has none, such as a circle, nothing. */
+function jsonOf(value: object): string {
+  try {
+    return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? String(each) : each));
+  } catch {
+    return "";
+  }
 }

@@ -104,6 +104,7 @@ export function resultMembers(result: Result): Record<string, unknown> {
 
 /** Refuses what is no result. */
 export function checkResult(result: Result): void {
+  checkPlain(result);
   checkMembers(result, MEMBERS, "result");
   for (const name of ["exitCode", "httpStatus"] as const) {
     const value = result[name] ?? 0;
@@ -131,6 +132,24 @@ export function checkResult(result: Result): void {
       `outlast: result.signal is ${show(signal)}, and must be a name such as "SIGKILL"`,
     );
   }
+}
+
+/** Refuses an object of a class: none is a result, and one without members of its own would
+ * pass for an empty one. */
+function checkPlain(result: unknown): void {
+  if (typeof result !== "object" || result === null) {
+    return; // refused with the rest
+  }
+  const prototype = Object.getPrototypeOf(result);
+  // Another realm's plain object has another prototype, but that has none either.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) {
+    return;
+  }
+  const name = prototype.constructor?.name;
+  throw new TypeError(
+    `outlast: result is ${typeof name === "string" && name ? `a ${name}` : "no plain object"}, ` +
+      "and must be a plain object; resultOfResponse(response) makes one of an answer of fetch",
+  );
 }
 
 /** A result with its times, where it has none of its own. */

@@ -7,10 +7,16 @@ import { Policy } from "./policy.js";
 import { discard, isResponse, resultOfResponse } from "./response.js";
 import { type Result, succeeded } from "./result.js";
 import type { AttemptContext, RunOptions } from "./run.js";
+import { Secrets } from "./secrets.js";
+import { RUN_OPTIONS } from "./task.js";
+import { checkMembers } from "./wire.js";
 
 /** Maps a value that a function returned to the failure that it stands for; `undefined`:
  * the function succeeded. */
-export type Judge<T> = (value: T) => Result | undefined | Promise<Result | undefined>;
+export type Judge<T> = (
+  value: T,
+  context: AttemptContext,
+) => Result | undefined | Promise<Result | undefined>;
 
 /** How a function is called again. */
 export interface RetryOptions<T> extends Omit<RunOptions, "check"> {
@@ -42,6 +48,7 @@ export async function retry<T>(
   call: Call,
   options: RetryOptions<T> = {},
 ): Promise<T> {
+  checkMembers(options, OPTIONS, "the options of retry");
   const { policy = "omnigraph", judge = judgeResponse, reraise = false, ...rest } = options;
   const decides = typeof policy === "string" ? await Policy.load(policy) : policy;
   let last: { value: T } | { error: unknown } | undefined;
@@ -51,20 +58,23 @@ export async function retry<T>(
     try {
       const value = await work(context);
       last = { value };
-      return (await judge(value)) ?? { exitCode: 0 };
+      return (await judge(value, context)) ?? { exitCode: 0 };
     } catch (error) {
       last = { error };
       throw error;
     }
   };
   const outcome = await decides.run(attempt, call, rest);
-  return settle(outcome, last, call, reraise, rest.signal);
+  const label = new Secrets(rest.secrets).call(call).label;
+  return settle(outcome, last, label, reraise, rest.signal);
 }
+
+const OPTIONS = [...RUN_OPTIONS.filter((name) => name !== "check"), "policy", "judge", "reraise"];
 
 function settle<T>(
   outcome: Outcome,
   last: { value: T } | { error: unknown } | undefined,
-  call: Call,
+  label: string | undefined,
   reraise: boolean,
   signal: AbortSignal | undefined,
 ): T {
@@ -75,21 +85,24 @@ function settle<T>(
   const raised = last && "error" in last ? last : undefined;
   if (outcome.type === "cancelled" && signal?.aborted) {
     discard(last && "value" in last ? last.value : undefined);
-    throw errorOf(outcome, call.label, { cause: signal.reason });
+    throw errorOf(outcome, label, { cause: signal.reason });
   }
   if (raised && reraise) {
     remember(raised.error, outcome);
     throw raised.error;
   }
-  throw errorOf(outcome, call.label, raised && { cause: raised.error });
+  throw errorOf(outcome, label, raised && { cause: raised.error });
 }
 
 /** Answers of `fetch` with a status from 400 on stand for a failure. */
-async function judgeResponse(value: unknown): Promise<Result | undefined> {
+async function judgeResponse(
+  value: unknown,
+  { signal }: AttemptContext,
+): Promise<Result | undefined> {
   if (!isResponse(value) || value.status < 400) {
     return undefined;
   }
-  const result = await resultOfResponse(value);
+  const result = await resultOfResponse(value, { signal });
   return succeeded(result) ? undefined : result;
 }
 

@@ -46,6 +46,10 @@ export interface RunOptions {
   readonly repair?: Repairer | undefined;
   /** Maps further errors, and is asked first. */
   readonly resultOf?: ResultOf | undefined;
+  /** Each attempt makes one request, by a client that follows no redirect and does not try
+   * again by itself. Only needed of clients whose requests are not seen, see
+   * {@link ResultOfOptions.onlyRequest}. False unless given. */
+  readonly onlyRequest?: boolean | undefined;
   /** Is told of the call's events, besides the hooks. */
   readonly observe?: Hook | undefined;
   /** Texts that no hook and no outcome's message may show. */
@@ -61,10 +65,11 @@ export async function run(
   call: Call,
   options: RunOptions,
 ): Promise<Outcome> {
-  const driver = new Driver(new Task(policy, call, options), attempt, options.repair);
+  const task = new Task(policy, call, options);
+  const driver = new Driver(task, attempt, options.repair);
   const outcome = await driver.run();
   if (options.check && !outcome.ok) {
-    throw errorOf(outcome, call.label, driver.cause(outcome));
+    throw errorOf(outcome, task.label, driver.cause(outcome));
   }
   return outcome;
 }

@@ -1,5 +1,6 @@
 /** Texts that must not be shown. */
 
+import type { Call } from "./call.js";
 import type { Outcome } from "./outcome.js";
 import type { Result } from "./result.js";
 import type { Text } from "./text.js";
@@ -20,7 +21,12 @@ export class Secrets {
 
   /** A text without them. */
   redact(text: string): string {
-    return this.#texts.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
+    return without(text, this.#texts);
+  }
+
+  /** A call without them: its label may have some. */
+  call(call: Call): Call {
+    return call.label ? { ...call, label: this.redact(call.label) } : call;
   }
 
   /** A result without them. */
@@ -39,7 +45,11 @@ export class Secrets {
 
   /** An outcome without them; the result in it as it is, since it is the caller's. */
   outcome(outcome: Outcome): Outcome {
-    return { ...outcome, lastError: this.redact(outcome.lastError) };
+    return {
+      ...outcome,
+      message: this.redact(outcome.message),
+      lastError: this.redact(outcome.lastError),
+    };
   }
 
   #cleaned(text: Text | undefined): Text | undefined {
@@ -47,10 +57,30 @@ export class Secrets {
       return text && this.redact(text);
     }
     // Each byte is a character of latin1, so that what is no UTF-8 stays as it is.
-    let clean = Buffer.from(text).toString("latin1");
-    for (const secret of this.#texts) {
-      clean = clean.replaceAll(Buffer.from(secret).toString("latin1"), REDACTED);
-    }
-    return Buffer.from(clean, "latin1");
+    const latin1 = this.#texts.map((secret) => Buffer.from(secret).toString("latin1"));
+    return Buffer.from(without(Buffer.from(text).toString("latin1"), latin1), "latin1");
   }
+}
+
+/** A text in which each stretch that secrets cover is replaced. One may be a part of another
+ * or overlap it, so all are looked for in the text as it came. */
+function without(text: string, secrets: readonly string[]): string {
+  const found = secrets.flatMap((secret) => places(text, secret)).sort((a, b) => a[0] - b[0]);
+  let clean = "";
+  let done = 0;
+  for (const [start, end] of found) {
+    if (start >= done) {
+      clean += text.slice(done, start) + REDACTED;
+    }
+    done = Math.max(done, end);
+  }
+  return clean + text.slice(done);
+}
+
+function places(text: string, secret: string): [number, number][] {
+  const all: [number, number][] = [];
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
+    all.push([at, at + secret.length]);
+  }
+  return all;
 }

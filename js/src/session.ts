@@ -8,7 +8,7 @@ import { AnswerError } from "./envelope.js";
 import { PluginError } from "./errors.js";
 import type { Policy } from "./policy.js";
 import { type Result, resultMembers } from "./result.js";
-import { MAX_INTEGER, micros, randomNumber, show } from "./wire.js";
+import { checkMembers, MAX_INTEGER, micros, randomNumber, show } from "./wire.js";
 
 /** When something happened. */
 export interface When {
@@ -61,6 +61,7 @@ export class Session {
 
   /** @internal */
   constructor(policy: Policy, call: Call, options: SessionOptions = {}) {
+    checkMembers(options, ["seed", "state"], "the options of a session");
     this.policy = policy;
     this.call = call;
     this.#members = JSON.stringify(callMembers(call, checkedSeed(options.seed)));

@@ -12,7 +12,7 @@ import { resultAfter } from "./result-of.js";
 import type { RunOptions } from "./run.js";
 import { Secrets } from "./secrets.js";
 import { checkedSeed } from "./session.js";
-import { checkMembers } from "./wire.js";
+import { checkMembers, show } from "./wire.js";
 
 /** An event without what all events have. */
 type Untold<E> = E extends CallEvent ? Omit<E, "call" | "policy"> : never;
@@ -24,6 +24,7 @@ export const RUN_OPTIONS = [
   "seed",
   "repair",
   "resultOf",
+  "onlyRequest",
   "observe",
   "secrets",
   "check",
@@ -49,9 +50,16 @@ export class Task {
     this.seed = checkedSeed(options.seed);
     this.clock = options.clock ?? currentClock();
     this.signal = options.signal ?? new AbortController().signal;
+    checkClock(this.clock);
+    checkSignal(this.signal);
     this.#options = options;
     this.#secrets = new Secrets(options.secrets);
     this.#observe = options.observe ? [options.observe] : [];
+  }
+
+  /** What the call is called, for an error. */
+  get label(): string | undefined {
+    return this.#secrets.call(this.call).label;
   }
 
   now(): number {
@@ -60,14 +68,16 @@ export class Task {
 
   /** The result that an attempt's error stands for. */
   resultOf(error: unknown, requests: Requests): Result | undefined {
-    return this.#options.resultOf?.(error) ?? resultAfter(error, requests);
+    const { resultOf, onlyRequest } = this.#options;
+    const own = resultOf && requests.within(() => resultOf(error));
+    return own ?? resultAfter(error, requests, { onlyRequest, read: !this.call.write });
   }
 
   /** Tells hooks of an event. */
   tell(event: Untold<CallEvent>): void {
     const hooks = [...getHooks(), ...this.#observe];
     if (hooks.length > 0) {
-      tell({ ...event, call: this.call, policy: this.policy.name }, hooks);
+      tell({ ...event, call: this.#secrets.call(this.call), policy: this.policy.name }, hooks);
     }
   }
 
@@ -109,5 +119,20 @@ export class Task {
         result,
       }),
     );
+  }
+}
+
+function checkSignal(signal: AbortSignal): void {
+  const { aborted, addEventListener, removeEventListener } = Object(signal) as AbortSignal;
+  const hears = typeof addEventListener === "function" && typeof removeEventListener === "function";
+  if (typeof aborted !== "boolean" || !hears) {
+    throw new TypeError(`outlast: signal is ${show(signal)}, and must be an AbortSignal`);
+  }
+}
+
+function checkClock(clock: Clock): void {
+  const { now, sleep } = Object(clock) as Clock;
+  if (typeof now !== "function" || typeof sleep !== "function") {
+    throw new TypeError("outlast: clock must have the functions now and sleep");
   }
 }

@@ -4,10 +4,9 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { Cancelled, Policy, type PolicyDocument, runCommand } from "outlast";
 import { virtualTime } from "outlast/testing";
-import { document, folder, READ, WRITE } from "./helpers.js";
+import { document, folder, READ, until, WRITE } from "./helpers.js";
 
 const LOCAL = { remote: false, write: true };
 
@@ -15,18 +14,13 @@ const policy = await Policy.load(document());
 
 const shell = (script: string, ...args: string[]) => ["/bin/sh", "-c", script, "sh", ...args];
 
+/** Whether a process runs. One that has ended may still have its number. */
 function isAlive(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    const proc = process.platform === "linux" && readFileSync(`/proc/${pid}/stat`, "latin1");
+    return process.kill(pid, 0) && !(proc && /\) [ZX] [^)]*$/.test(proc));
   } catch {
     return false;
-  }
-}
-
-async function until(what: () => boolean): Promise<void> {
-  for (let waited = 0; !what(); waited += 20) {
-    assert.ok(waited < 20_000, `never: ${what}`);
-    await pause(20);
   }
 }
 
@@ -184,4 +178,42 @@ test("nothing is left of a command on this process", async () => {
   for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "exit"] as const) {
     assert.equal(process.listenerCount(event), 0, event);
   }
+});
+
+/** Leaves a process of the group that has ended, and whose parent, outside of the group,
+ * never asks how: as the first process of a container does. */
+const ORPHAN = `
+  use strict; $| = 1; my $group = $$; my $file = shift;
+  if (my $outside = fork) { sleep 1000; exit }
+  setpgrp(0, 0);
+  if (my $orphan = fork) {
+    open(my $pid, ">", "$file.part"); print $pid "$$\\n"; close $pid;
+    sleep 1 while -d "/proc/$orphan" && !grep { /\\) Z / } do { open(my $s, "<", "/proc/$orphan/stat"); <$s> };
+    rename("$file.part", $file);
+    sleep 1000; exit;
+  }
+  setpgrp(0, $group);
+  exit;
+`;
+
+test("an abort does not wait for what has ended and is only not forgotten", async (t) => {
+  if (process.platform !== "linux" || !existsSync("/usr/bin/perl")) {
+    t.skip("needs Linux, and perl to make an orphan with");
+    return;
+  }
+  const file = join(folder(t), "pid");
+  const controller = new AbortController();
+  const killAfter = 120_000;
+  const run = runCommand(["/usr/bin/perl", "-e", ORPHAN, file], LOCAL, {
+    policy,
+    signal: controller.signal,
+    killAfter,
+  });
+  const outside = await pidIn(file);
+  const began = performance.now();
+  controller.abort();
+  const done = await run;
+  process.kill(outside, "SIGKILL");
+  assert.equal(done.signal, "SIGTERM");
+  assert.ok(performance.now() - began < killAfter / 2);
 });

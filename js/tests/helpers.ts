@@ -1,5 +1,6 @@
 /** What several tests need. */
 
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -7,6 +8,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 
 export const READ = { remote: true, write: false };
 export const WRITE = { remote: true, write: true };
@@ -67,6 +69,14 @@ export async function listen(t: TestContext, accept: (socket: Socket) => void): 
     }
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** Waits for something that will be so, up to 20 s. */
+export async function until(what: () => boolean): Promise<void> {
+  for (let waited = 0; !what(); waited += 20) {
+    assert.ok(waited < 20_000, `never: ${what}`);
+    await pause(20);
+  }
 }
 
 /** A folder for one test. */

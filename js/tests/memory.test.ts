@@ -26,15 +26,22 @@ test("100,000 decisions without a failure, and memory does not grow", {
     collect();
     return process.memoryUsage();
   };
-  const before = await decide(20_000);
-  const after = await decide(80_000);
-  const mebibytes = (after.rss - before.rss) / 2 ** 20;
-  const heap = (after.heapUsed - before.heapUsed) / 2 ** 20;
-  const buffers = (after.arrayBuffers - before.arrayBuffers) / 2 ** 20;
-  console.log(`80,000 decisions: ${mebibytes.toFixed(1)} MiB more, ${heap.toFixed(1)} of heap`);
-  // A leak of one block of a request and its answer each would be 60 MiB.
-  assert.ok(heap < 5 && buffers < 5, `${heap} MiB of heap, ${buffers} MiB of buffers`);
-  assert.ok(mebibytes < 30, `${mebibytes} MiB`);
+  let last = await decide(20_000);
+  const grown: { rss: number; heap: number; buffers: number }[] = [];
+  for (let round = 0; round < 4; round++) {
+    const now = await decide(20_000);
+    grown.push({
+      rss: (now.rss - last.rss) / 2 ** 20,
+      heap: (now.heapUsed - last.heapUsed) / 2 ** 20,
+      buffers: (now.arrayBuffers - last.arrayBuffers) / 2 ** 20,
+    });
+    last = now;
+  }
+  // A leak of one block of a request and its answer each would be 15 MiB in every round.
+  // What the garbage collector keeps of the system's memory goes up and down by 40 MiB.
+  const least = (of: "rss" | "heap" | "buffers") => Math.min(...grown.map((each) => each[of]));
+  const said = JSON.stringify(grown);
+  assert.ok(least("heap") < 2 && least("buffers") < 2 && least("rss") < 8, said);
   assert.equal(plugin.replaced, 0);
   await plugin.close();
 });

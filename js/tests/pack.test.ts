@@ -41,7 +41,7 @@ const ask = async () => {
   return "answer";
 };
 const [answer, slept] = await virtualTime(async (clock) => [
-  await retry(ask, { remote: true, write: true }),
+  await retry(ask, { remote: true, write: true }, { onlyRequest: true }),
   clock.slept,
 ]);
 console.log(JSON.stringify({ answer, waits: slept.length, ...(await info()) }));

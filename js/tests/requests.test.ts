@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { connect, type LookupFunction, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import {
   type AttemptContext,
@@ -14,7 +16,7 @@ import {
 } from "outlast";
 import { virtualTime } from "outlast/testing";
 import * as undici from "undici";
-import { closedPort, listen, READ, serve, WRITE } from "./helpers.js";
+import { closedPort, listen, READ, reset, serve, until, WRITE } from "./helpers.js";
 
 type Client = (url: string, context?: AttemptContext) => Promise<unknown>;
 
@@ -203,20 +205,28 @@ test("what an attempt inside of an attempt has sent counts for both", async (t) 
   );
 });
 
-test("a request that was aborted before it was sent has had no effects", async (t) => {
-  // A server that does not answer the handshake: nothing of the request is sent meanwhile.
+/** Aborts a write in the handshake: nothing of the request has been sent by then. */
+async function abortedEarly(t: TestContext, ask: (url: string, signal: AbortSignal) => unknown) {
   const controller = new AbortController();
   const port = await listen(t, (socket) => {
     socket.once("data", () => controller.abort());
   });
-  const url = `https://127.0.0.1:${port}/`;
   const { signal } = controller;
-  const asked = retry((context) => fetch(url, { ...post, signal: context.signal }), WRITE, {
-    signal,
-  });
-  const error = await asked.catch((e: unknown) => e);
+  const work = (context: AttemptContext) => ask(`https://127.0.0.1:${port}/`, context.signal);
+  const error = await retry(work, WRITE, { signal }).catch((e: unknown) => e);
   assert.ok(error instanceof Cancelled, String(error));
-  assert.equal(error.outcome.effects, "none");
+  return error.outcome.effects;
+}
+
+test("a request that was aborted before it was sent has had no effects", async (t) => {
+  const byHttp = (url: string, signal: AbortSignal) =>
+    new Promise((_, reject) => {
+      httpsRequest(url, { method: "POST", signal }).on("error", reject).end("x");
+    });
+  assert.equal(await abortedEarly(t, byHttp), "none");
+  // fetch does not tell that it will not send what waits for a connection.
+  const byFetch = (url: string, signal: AbortSignal) => fetch(url, { ...post, signal });
+  assert.equal(await abortedEarly(t, byFetch), "unknown");
 });
 
 test("a request that was aborted after it was sent may have been applied", async (t) => {
@@ -250,4 +260,210 @@ test("a proxy that has no way to the server: nothing but the tunnel was asked fo
     await assert.rejects(retry(write, call), { name: "Exhausted" });
   });
   assert.ok(asked > 2);
+});
+
+/** A server that counts connections' first words and then does something. */
+async function counting(
+  t: TestContext,
+  then: (socket: Socket) => void,
+): Promise<[number, () => number]> {
+  let got = 0;
+  const port = await listen(t, (socket) => {
+    socket.once("data", () => {
+      got++;
+      then(socket);
+    });
+  });
+  return [port, () => got];
+}
+
+const answer = (socket: Socket) =>
+  socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+
+/** Sends to a name that is looked up so slowly that the request outlives the attempt. */
+function slowly(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const lookup: LookupFunction = (_, { all }, tell) => {
+      const found = () =>
+        all ? tell(null, [{ address: "127.0.0.1", family: 4 }]) : tell(null, "127.0.0.1", 4);
+      setTimeout(found, 300);
+    };
+    const asked = httpRequest({ host: "slow.test", port, method: "POST", lookup }, (got) => {
+      got.resume().on("end", () => resolve("answered"));
+    });
+    asked.on("error", reject).end("x");
+  });
+}
+
+const BESIDE: Record<string, (port: number, ask: () => Promise<unknown>) => Promise<unknown>> = {
+  "Promise.all": (port, ask) => Promise.all([slowly(port), ask()]),
+  "Promise.race": (port, ask) => Promise.race([slowly(port), ask()]),
+  "not awaited": (port, ask) => {
+    slowly(port).catch(() => {});
+    return ask();
+  },
+  "a plain connection": (port, ask) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("x"));
+    socket.on("error", () => {});
+    return ask();
+  },
+  "a time limit that ends nothing": (port) =>
+    Promise.race([
+      slowly(port),
+      Promise.reject(new DOMException("it took too long", "TimeoutError")),
+    ]),
+};
+
+for (const [name, client] of [
+  ["fetch", CLIENTS.fetch!],
+  ["node:http", CLIENTS["node:http"]!],
+] as const) {
+  for (const [how, beside] of Object.entries(BESIDE)) {
+    test(`${name}: a refused connection beside a request on its way, ${how}`, async (t) => {
+      const [port, got] = await counting(t, answer);
+      const nowhere = `http://127.0.0.1:${await closedPort()}/`;
+      const asked = retry(() => beside(port, () => client(nowhere)), WRITE);
+      await assert.rejects(asked, Indeterminate);
+      await until(() => got() > 0);
+      assert.equal(got(), 1);
+    });
+  }
+}
+
+test("several requests that are all refused are tried again", async () => {
+  const nowhere = `http://127.0.0.1:${await closedPort()}/`;
+  await virtualTime(async () => {
+    const both = () => Promise.allSettled([fetch(nowhere, post), plain(nowhere)]);
+    const ask = async () => {
+      const [one] = await both();
+      if (one.status === "rejected") {
+        throw one.reason;
+      }
+    };
+    await assert.rejects(retry(ask, WRITE), { name: "Exhausted" });
+  });
+});
+
+test("a request that is answered before it is ended has been sent", async (t) => {
+  const nowhere = `http://127.0.0.1:${await closedPort()}/`;
+  const [port, got] = await counting(t, (socket) => {
+    socket.end(`HTTP/1.1 307 Away\r\nLocation: ${nowhere}\r\nContent-Length: 0\r\n\r\n`);
+  });
+  const ask = () =>
+    new Promise((resolve, reject) => {
+      const asked = httpRequest({ port, host: "127.0.0.1", method: "POST" }, (redirect) => {
+        redirect.resume();
+        plain(redirect.headers.location!).then(resolve, reject);
+      });
+      asked.on("error", () => {}).write("a part");
+    });
+  await assert.rejects(
+    virtualTime(() => retry(ask, WRITE)),
+    Indeterminate,
+  );
+  assert.equal(got(), 1);
+});
+
+test("a request that is never ended, and refused, is tried again", async () => {
+  const port = await closedPort();
+  const ask = () =>
+    new Promise((_, reject) => {
+      httpRequest({ port, host: "127.0.0.1", method: "POST" }).on("error", reject).write("x");
+    });
+  await assert.rejects(
+    virtualTime(() => retry(ask, WRITE)),
+    { name: "Exhausted" },
+  );
+});
+
+/** A driver of its own: no client that tells of its requests. */
+function driver(port: number): Promise<never> {
+  return new Promise((_, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("SET x"));
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("closed")));
+  });
+}
+
+test("a driver's refused connection: a write may have been sent before, a read is waited for", async () => {
+  const port = await closedPort();
+  const ask = () => driver(port);
+  await virtualTime(async (clock) => {
+    await assert.rejects(retry(ask, WRITE), Indeterminate);
+    await assert.rejects(retry(ask, READ), { name: "Exhausted" });
+    assert.ok(clock.now() >= 150_000);
+    const known = retry(ask, WRITE, { onlyRequest: true });
+    await assert.rejects(known, { name: "Exhausted" });
+  });
+});
+
+test("a driver that has sent and connects again, whatever is said of it", async (t) => {
+  const [port, got] = await counting(t, (socket) => socket.destroy());
+  const nowhere = await closedPort();
+  const ask = () => driver(port).catch(() => driver(nowhere));
+  await assert.rejects(
+    virtualTime(() => retry(ask, WRITE, { onlyRequest: true })),
+    Indeterminate,
+  );
+  assert.equal(got(), 1);
+});
+
+test("a queue's worker that began before the attempt is not seen, and taken for the worst", async (t) => {
+  const [port, got] = await counting(t, (socket) => socket.destroy());
+  const nowhere = `http://127.0.0.1:${await closedPort()}/`;
+  const jobs: (() => void)[] = [];
+  const worker = setInterval(() => jobs.shift()?.(), 5);
+  t.after(() => clearInterval(worker));
+  const twice = () => plain(`http://127.0.0.1:${port}/`).catch(() => plain(nowhere));
+  const ask = () =>
+    new Promise((resolve, reject) => {
+      jobs.push(() => twice().then(resolve, reject));
+    });
+  await assert.rejects(retry(ask, WRITE), Indeterminate);
+  assert.equal(got(), 1);
+});
+
+for (const [how, end] of [
+  ["closed", (socket: Socket) => socket.end()],
+  ["reset", (socket: Socket) => socket.resetAndDestroy()],
+] as const) {
+  for (const [name, ask] of [
+    ["fetch", (url: string) => fetch(url, post)],
+    ["undici", (url: string) => undici.request(url, post)],
+    [
+      "node:https",
+      (url: string) =>
+        new Promise((_, reject) => {
+          httpsRequest(url, { method: "POST" }).on("error", reject).end("x");
+        }),
+    ],
+  ] as const) {
+    test(`${name}: a connection that is ${how} in the handshake is waited for`, async (t) => {
+      const [port, got] = await counting(t, end);
+      const work = async (): Promise<unknown> => ask(`https://127.0.0.1:${port}/`);
+      await virtualTime(async () => {
+        for (const call of [READ, WRITE]) {
+          const before = got();
+          const error = await retry(work, { ...call, budget: 5000 }).catch((e: unknown) => e);
+          assert.equal(outcomeOf(error)?.kind, "unavailable", String(error));
+          assert.ok(got() - before > 2);
+        }
+      });
+    });
+  }
+}
+
+test("a refused request that is seen proves nothing of another connection that broke", async () => {
+  const nowhere = `http://127.0.0.1:${await closedPort()}/`;
+  let made = 0;
+  const ask = async () => {
+    made++;
+    await fetch(nowhere).catch(() => {});
+    throw reset(); // such as of a driver whose connection was made long before
+  };
+  await assert.rejects(
+    virtualTime(() => retry(ask, WRITE)),
+    Indeterminate,
+  );
+  assert.equal(made, 1);
 });

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Cancelled, Exhausted, Failed, Indeterminate, outcomeOf, Policy, retry } from "outlast";
+import {
+  Cancelled,
+  Exhausted,
+  Failed,
+  Indeterminate,
+  outcomeOf,
+  Policy,
+  resultOfResponse,
+  retry,
+} from "outlast";
 import { virtualTime } from "outlast/testing";
 import { READ, refused, reset, serve, WRITE } from "./helpers.js";
 
@@ -13,7 +22,7 @@ test("a function's value comes back, after as many attempts as it takes", async 
       }
       return { answer: 42 };
     };
-    assert.deepEqual(await retry(ask, WRITE), { answer: 42 });
+    assert.deepEqual(await retry(ask, WRITE, { onlyRequest: true }), { answer: 42 });
     assert.equal(clock.slept.length, 3);
   });
 });
@@ -29,11 +38,14 @@ test("when the policy stops, the class says how, and the cause is the function's
       const failing = () => {
         throw error;
       };
-      const got = await retry(failing, call).catch((e: unknown) => e);
+      const got = await retry(failing, call, { onlyRequest: true }).catch((e: unknown) => e);
       assert.ok(got instanceof kind, String(got));
       assert.equal(got.cause, error);
       assert.equal(outcomeOf(got), got.outcome);
-      const own = await retry(failing, call, { reraise: true }).catch((e: unknown) => e);
+      const own = await retry(failing, call, {
+        reraise: true,
+        onlyRequest: true,
+      }).catch((e: unknown) => e);
       assert.equal(own, error);
       assert.equal(outcomeOf(own)?.type, got.outcome.type);
     }
@@ -133,7 +145,11 @@ test("an abort throws Cancelled, with its reason", async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const policy = await Policy.load();
-  const asked = retry(() => Promise.reject(refused()), WRITE, { signal, policy });
+  const asked = retry(() => Promise.reject(refused()), WRITE, {
+    signal,
+    policy,
+    onlyRequest: true,
+  });
   setTimeout(() => controller.abort("enough"), 50);
   const error = await asked.then(
     () => assert.fail(),
@@ -142,4 +158,29 @@ test("an abort throws Cancelled, with its reason", async () => {
   assert.ok(error instanceof Cancelled);
   assert.equal(error.cause, "enough");
   assert.equal(error.outcome.effects, "none");
+});
+
+test("the text of a failed answer that does not end is not waited for", async (t) => {
+  const url = await serve(t, (_, answer) => {
+    answer.writeHead(404).write("no such thing");
+  });
+  const part = await resultOfResponse(await fetch(url), { timeout: 100 });
+  assert.deepEqual([part.httpStatus, String(part.message)], [404, "no such thing"]);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const asked = retry(() => fetch(url), READ, { signal });
+  setTimeout(() => controller.abort(), 200);
+  await assert.rejects(asked, Cancelled);
+});
+
+test("options that there are not are refused, with those that there are", async () => {
+  for (const [wrong, text] of [
+    [retry(() => 1, READ, { retries: 3 } as never), /"retries"; it has .*policy, judge, reraise/],
+    [retry(() => 1, READ, { check: true } as never), /no member "check"/],
+    [Policy.load("omnigraph", { chek: false } as never), /"chek"; it has check, plugin/],
+    [retry(() => 1, READ, { signal: { aborted: false } as never }), /signal is an object/],
+    [retry(() => 1, READ, { clock: {} as never }), /clock must have/],
+  ] as const) {
+    await assert.rejects(wrong, text);
+  }
 });

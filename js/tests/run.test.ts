@@ -39,7 +39,10 @@ test("refused connections are waited out, whether they come as results or as err
   const policy = await Policy.load();
   for (const failure of [() => FAILED, thrown(refused())]) {
     await virtualTime(async (clock) => {
-      const outcome = await policy.run(after(3, failure), WRITE, { seed: 7 });
+      const outcome = await policy.run(after(3, failure), WRITE, {
+        seed: 7,
+        onlyRequest: true,
+      });
       assert.deepEqual([outcome.type, outcome.attempts], ["ok", 4]);
       assert.deepEqual(
         clock.slept,
@@ -283,7 +286,10 @@ test("an abort in an attempt waits for how it ends", async () => {
       [thrown(new Error("enough")), "cancelled", unknown],
       [() => ({ signal: "SIGTERM" }), "cancelled", unknown],
     ] as const) {
-      const [outcome] = await aborted((signal) => policy.run(running(end), call, { signal }), 10);
+      const [outcome] = await aborted(
+        (signal) => policy.run(running(end), call, { signal, onlyRequest: true }),
+        10,
+      );
       assert.deepEqual([outcome.type, outcome.effects], [type, effects], `${call.write} ${end}`);
       assert.equal(outcome.attempts, 1);
     }
@@ -377,4 +383,42 @@ test("an outcome's words hide secrets, and its result stays the caller's", async
   const outcome = await policy.run(attempt, READ, { secrets: ["hunter2"] });
   assert.equal(outcome.lastError, "bad token [redacted]");
   assert.equal(outcome.result?.stderr, "bad token hunter2");
+});
+
+test("what is no plain object is no result", async () => {
+  const policy = await Policy.load();
+  for (const [value, text] of [
+    [new Response("x"), /a Response.*resultOfResponse/],
+    [[], /an? Array/],
+    [Buffer.from("x"), /a Buffer/],
+    [new Map(), /a Map/],
+  ] as const) {
+    await assert.rejects(
+      policy.run(() => value as never, READ),
+      text,
+    );
+  }
+  assert.equal((await policy.run(() => Object.create(null), READ, { seed: 1 })).type, "failed");
+});
+
+test("secrets that overlap are hidden whole, in the label too", async () => {
+  const policy = await Policy.load();
+  const seen: CallEvent[] = [];
+  const secrets = ["abc", "abcdef", "defgh"];
+  for (const stderr of ["Error: abcdefgh\n", Buffer.from("Error: abcdefgh\n")]) {
+    const run = policy.run(
+      () => ({ exitCode: 1, stderr }),
+      { ...READ, label: "ask abcdef" },
+      { secrets, check: true, observe: (event) => seen.push(event) },
+    );
+    const error = await run.catch((e: Error) => e);
+    assert.ok(error instanceof Error);
+    assert.match(error.message, /\[redacted\]/);
+    assert.doesNotMatch(error.message, /abc|def|gh/);
+  }
+  const texts = seen.map((event) => {
+    const { result } = event as { result?: Result };
+    return `${event.call.label} ${result?.stderr ?? ""}`;
+  });
+  assert.doesNotMatch(texts.join(), /abc|def|gh/);
 });
