@@ -130,11 +130,12 @@ func (r *Relay) ExitCode(last *Ended) int {
 	return last.ShellStatus()
 }
 
-// Interrupted says that this process shall end by SIGINT, with EndBy,
-// rather than exit with 130: Ctrl-C was typed at our terminal and ended the
+// Interrupted, asked before Stop, says that this process shall end by SIGINT,
+// with EndBy, rather than exit with 130: Ctrl-C was typed at our terminal and ended the
 // last attempt, or the wait after it. A shell that runs us in a loop of a
 // script then ends the loop, as it does for the command itself.
 func (r *Relay) Interrupted(last *Ended) bool {
+	r.awaitTyped(last)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -146,6 +147,22 @@ func (r *Relay) Interrupted(last *Ended) bool {
 		return last.Result.Signal == signalName(syscall.SIGINT)
 	}
 	return !last.Result.OK()
+}
+
+// typedWait bounds the wait for our own part of a Ctrl-C (a choice: it comes at
+// the same time, and is only handled later where the machine is busy).
+const typedWait = 200 * time.Millisecond
+
+// awaitTyped waits, where the last attempt ended by SIGINT at our terminal, until
+// the SIGINT that the terminal sent to us as well has been seen: the attempt may
+// be over before.
+func (r *Relay) awaitTyped(last *Ended) {
+	if last == nil || last.Result.Signal != signalName(syscall.SIGINT) || !isTyped(syscall.SIGINT) {
+		return
+	}
+	for end := time.Now().Add(typedWait); r.Signal() == 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // RefusedError says that a signal could not be passed on, such as to a command
