@@ -56,6 +56,10 @@ func (w *wrapped) choosePolicy() error {
 	return err
 }
 
+// writes says whether the command may change something, which a repeatable one
+// does too, although its policy takes it for a read.
+func (w *wrapped) writes() bool { return !w.call.Read || w.repeatable }
+
 // makePolicy makes the one that the flags describe.
 func (w *wrapped) makePolicy() error {
 	v := w.verb

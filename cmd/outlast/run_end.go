@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"syscall"
 
@@ -20,7 +19,7 @@ import (
 func (w *wrapped) openRecords() (err error) {
 	v := w.verb
 	declared := w.call
-	declared.Read = declared.Read && !w.repeatable
+	declared.Read = !w.writes()
 	w.recorder, err = record.Open(record.Options{
 		Events: v.Events, Report: v.Report, Call: declared, Policy: w.policy,
 		PluginDigest: choose(v.Plugin == "", "sha256:"+strings.TrimSpace(plugin.SHA256), ""), Command: label(w.argv[0]),
@@ -49,7 +48,7 @@ func (w *wrapped) once(ctx context.Context) ending {
 	o := &abi.Outcome{Type: abi.OutcomeOK, Effects: abi.EffectsNone, Attempts: 1, ElapsedUS: (now - w.call.Started).Microseconds()}
 	if !result.OK() {
 		o.Type, o.Kind = abi.OutcomeFailed, kindInside
-		if !w.call.Read || w.repeatable {
+		if w.writes() {
 			o.Type, o.Effects = abi.OutcomeIndeterminate, abi.EffectsUnknown
 		}
 	}
@@ -82,14 +81,11 @@ func (w *wrapped) end(e ending) (code int, err error) {
 // neverRun is the end of a call without an attempt.
 func (w *wrapped) neverRun(err error) (int, error) {
 	var start *subprocess.StartError
-	var exit *exitError
 	switch {
 	case errors.As(err, &start):
 		return start.ExitCode, start
 	case w.relay.Signal() != 0:
-		return 128 + int(w.relay.Signal()), fmt.Errorf("interrupted; the command was not run")
-	case errors.As(err, &exit):
-		return exit.code, exit.err
+		return 128 + int(w.relay.Signal()), errors.New("interrupted; the command was not run")
 	}
 	return exitUnusable, err
 }

@@ -12,7 +12,7 @@ import (
 // takeLock takes the lock that every writer of a local store takes, for as long
 // as the call lasts. The wait for it counts against the call's budget.
 func (w *wrapped) takeLock(ctx context.Context) (release func(), err error) {
-	if len(w.lockPaths()) == 0 || w.call.Read || w.call.Remote {
+	if len(w.lockPaths()) == 0 || !w.writes() || w.call.Remote {
 		return func() {}, nil
 	}
 	if w.call.Budget > 0 {
