@@ -39,10 +39,11 @@ type limitFlags struct {
 }
 
 type processFlags struct {
-	Stdin         string `enum:"replay,pass,none" default:"replay" help:"replay: the same for each attempt. pass: ours, for one. none."`
-	ExhaustedCode *int   `placeholder:"N" help:"Exit with N when a budget is spent."`
-	RepairForce   bool   `help:"Let a repair publish what it finds suspicious."`
-	Seed          *int64 `placeholder:"N" help:"Of the jitter, for a repeatable schedule."`
+	Stdin             string `enum:"replay,pass,none" default:"replay" help:"replay: the same for each attempt. pass: ours, for one. none."`
+	ExhaustedCode     *int   `placeholder:"N" help:"Exit with N when a budget is spent."`
+	IndeterminateCode *int   `placeholder:"N" help:"Exit with N when a write may have been applied: look before running it again."`
+	RepairForce       bool   `help:"Let a repair publish what it finds suspicious."`
+	Seed              *int64 `placeholder:"N" help:"Of the jitter, for a repeatable schedule."`
 }
 
 type outputFlags struct {
@@ -182,8 +183,13 @@ func (v *runVerb) check() error {
 	if v.Seed != nil && (*v.Seed < 0 || *v.Seed >= 1<<53) {
 		return usageError("--seed: expected a number from 0 to 2^53-1, not %d", *v.Seed)
 	}
-	if n := v.ExhaustedCode; n != nil && (*n < 1 || *n > 255) {
-		return usageError("--exhausted-code: expected a number from 1 to 255, not %d", *n)
+	for _, c := range []struct {
+		flag  string
+		value *int
+	}{{"exhausted-code", v.ExhaustedCode}, {"indeterminate-code", v.IndeterminateCode}} {
+		if n := c.value; n != nil && (*n < 1 || *n > 255) {
+			return usageError("--%s: expected a number from 1 to 255, not %d", c.flag, *n)
+		}
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (w *wrapped) show(e ending) (code int, err error) {
 	var unended *subprocess.UnendedError
 	switch {
 	case errors.As(e.err, &unended):
-		return exitUnended, e.err
+		return w.chosen(exitUnended, e), e.err
 	case e.err != nil:
 		w.printer.Error(e.err)
 	}
@@ -120,13 +120,37 @@ func (w *wrapped) show(e ending) (code int, err error) {
 	case code == 0 && w.last.Result.TimedOut:
 		code = exitTimedOut // it may call that a success, but it was cut off
 	}
-	if code != 0 && w.verb.ExhaustedCode != nil && e.outcome != nil && e.outcome.Type == abi.OutcomeExhausted {
-		code = *w.verb.ExhaustedCode
-	}
+	code = w.chosen(code, e)
 	if readerGone {
 		return code, nil
 	}
 	return code, shown // which nobody has been told yet
+}
+
+// chosen is the exit code that the caller wants instead of one that is not 0.
+func (w *wrapped) chosen(code int, e ending) int {
+	v := w.verb
+	switch {
+	case code == 0:
+	case v.IndeterminateCode != nil && w.isInDoubt(e):
+		return *v.IndeterminateCode
+	case v.ExhaustedCode != nil && e.outcome != nil && e.outcome.Type == abi.OutcomeExhausted:
+		return *v.ExhaustedCode
+	}
+	return code
+}
+
+// isInDoubt says whether whoever runs a write that did not exit with 0 should
+// look before running it again. One that succeeded and whose output could not be
+// written was applied. A cancelled one was given up by the caller, who knows.
+func (w *wrapped) isInDoubt(e ending) bool {
+	if !w.writes() {
+		return false
+	}
+	if e.outcome == nil {
+		return w.last != nil // nobody has judged what became of its attempt
+	}
+	return e.outcome.Type == abi.OutcomeIndeterminate || e.outcome.Type == abi.OutcomeOK
 }
 
 // coded is the error of a call that ends with an exit code.

@@ -155,6 +155,7 @@ func TestBadFiles(t *testing.T) {
 		"quiet: 1":                                    {"not 1"},
 		"exhausted-code: 0":                           {"expected a number from 1 to 255, not 0"},
 		"exhausted-code: 256":                         {"not 256"},
+		"indeterminate-code: 0":                       {"expected a number from 1 to 255, not 0"},
 		"exhausted-code: 0x10":                        {"not 0x10"},
 		"exhausted-code: 1.5":                         {"not 1.5"},
 		"exhausted-code: .inf":                        {"not .inf"},

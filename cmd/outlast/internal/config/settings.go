@@ -88,6 +88,7 @@ var settings = []setting{
 	{"attempt-timeout", anywhere, aText, "a positive duration with a unit, such as 30s", readDuration},
 	{"kill-after", anywhere, aText, "a positive duration with a unit, such as 10s", readDuration},
 	{"exhausted-code", anywhere, aNumber, "a number from 1 to 255", readNumber(1, 255)},
+	{"indeterminate-code", anywhere, aNumber, "a number from 1 to 255", readNumber(1, 255)},
 	{"stdin", anywhere, aText, "replay, pass or none", readOneOf("replay", "pass", "none")},
 	{"log-format", anywhere, aText, "text or json", readOneOf("text", "json")},
 	{"events", anywhere, aText, "a file's absolute path", readPath},
