@@ -2,7 +2,8 @@
 # Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench]
 #   tool    bin/outlast (the default)
 #   demo    bin/outlast, and then its demo: a command rides out a real restart
-#   plugin  plugin/outlast.wasm and its digest, from plugin/guest
+#   plugin  plugin/outlast.wasm and its digest, from plugin/guest, and the
+#           transcripts that other hosts replay
 #   check   formatting, vet, staticcheck, and that the committed plugin is the
 #           one that this source builds
 #   test    check, and every test, of the Python and npm packages too
@@ -28,6 +29,8 @@ plugin() {
   build_plugin plugin/outlast.wasm
   sha256 plugin/outlast.wasm > plugin/outlast.wasm.sha256
   go run ./plugin/stub > plugin/outlast-stub.wasm
+  # What other hosts replay: made from the same source.
+  go test ./plugin/guest -run '^TestTranscripts$' -update
 }
 
 tool() {

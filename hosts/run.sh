@@ -56,7 +56,7 @@ java_() {
   echo "versions: chicory-sdk $(basename "$cache"/java/lib/chicory-sdk-*.jar .jar | cut -d- -f3), OpenJDK $(java -version 2>&1 | sed -n '1s/.*"\(.*\)".*/\1/p')"
   "${run[@]}" outlast.Facts "$probe"
   away "${run[@]}" outlast.RideOut plugin/outlast.wasm
-  "${run[@]}" outlast.Main
+  "${run[@]}" outlast.Replay
 }
 
 browser() {

@@ -20,6 +20,7 @@ var mayUse = map[string][]string{
 	"abi/strictjson":                 {},
 	"abi/conformance":                {"outlast/abi", "outlast/abi/strictjson", "outlast/abi/vectors"},
 	"abi/vectors":                    {},
+	"abi/transcripts":                {"outlast/abi", "outlast/abi/conformance"},
 	"abi/schema":                     {},
 	"plugin":                         {},
 	"plugin/policy":                  {"outlast/abi", "outlast/abi/strictjson"},

@@ -2,7 +2,7 @@
 // reports: drive.mjs PROBE [SCREENSHOT]. Needs `chromium` and nothing of npm.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
@@ -16,7 +16,6 @@ const FLAGS =
   "--disable-background-networking --disable-component-update --disable-sync";
 
 const [probe, screenshot] = process.argv.slice(2);
-const vectors = readdirSync(join(ROOT, "abi/vectors")).filter((name) => name.endsWith(".json"));
 let reported;
 const report = new Promise((resolve) => {
   reported = resolve;
@@ -85,7 +84,7 @@ server.listen(0, "127.0.0.1", async () => {
     const browser = chromium("--virtual-time-budget=10000", ...how, `${pages}/index.html?outage=61`);
     return until(browser, browser.ended);
   };
-  const playing = chromium(`${pages}/conformance.html?vectors=${vectors.join(",")}`);
+  const playing = chromium(`${pages}/conformance.html`);
   const said = await until(playing, report);
   const wrong = wrongWith(await shown("--dump-dom"));
   if (screenshot) {

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"outlast/abi"
 	"outlast/abi/conformance"
+	"outlast/abi/transcripts"
 )
 
 // native is the plugin's code without WebAssembly around it.
@@ -49,6 +52,8 @@ var update = flag.Bool("update", false, "write what the plugin answers into abi/
 const (
 	casesFolder = "../../abi/vectors"
 	pageFile    = "../../abi/ABI.md"
+
+	transcriptsFile = "../../abi/transcripts/transcripts.jsonl.gz"
 )
 
 // TestConformance runs the contract's cases through the plugin's code.
@@ -64,6 +69,41 @@ func TestConformance(t *testing.T) {
 		return
 	}
 	conformance.Run(t, native{})
+}
+
+// The transcripts are what the plugin's code answers to the cases: what other
+// hosts replay must not be of another source.
+func TestTranscripts(t *testing.T) {
+	now, err := transcripts.Record(t.Context(), native{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		var file bytes.Buffer
+		if err := transcripts.Write(&file, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(transcriptsFile, file.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.Open(transcriptsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	committed, err := transcripts.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(committed) != len(now) {
+		t.Fatalf("%d exchanges are committed, there are %d now: go test ./plugin/guest -update", len(committed), len(now))
+	}
+	for i := range now {
+		if !reflect.DeepEqual(committed[i], now[i]) {
+			t.Fatalf("exchange %d, of %s, is not the committed one: go test ./plugin/guest -update", i+1, now[i].Case)
+		}
+	}
 }
 
 // TestPage gives the plugin what the contract's page sends, and compares every

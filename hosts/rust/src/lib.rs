@@ -1,4 +1,4 @@
-//! Plays outlast's conformance cases through the crate extism, and finds out
+//! Replays outlast's transcripts through the crate extism, and finds out
 //! what that crate does with our file.
 //!
 //! An instance is for one thread at a time, and Rust says so when it compiles:
@@ -9,9 +9,6 @@
 //! }
 //! ```
 
-pub mod cases;
-pub mod compare;
-pub mod doors;
 pub mod facts;
 pub mod plugin;
-pub mod script;
+pub mod replay;

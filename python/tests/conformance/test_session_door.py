@@ -1,25 +1,31 @@
-"""The contract's cases through the package's own door: policy.session."""
+"""The contract's cases through the package's own door: policy.session. What it asks of
+the plugin must decode as the transcripts' requests do, so its encoders are tested too.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import pytest
 
 import outlast
 from outlast._action import read_action
+from outlast._plugin import Plugin
 
-from .cases import Case, load
-from .doors import check
-from .script import Script, cuts_short
-from .test_conformance import OneInstance
+from .transcripts import Exchange, load
 
 LARGEST = 10**14
 """Microseconds up to which seconds as a float give the same microseconds again."""
 
-CALL = {"remote", "write", "surface_conflict", "connect_retry", "label"}
-RESULT = {"exit_code", "stdout", "stderr", "http_status", "message", "sent", "signal"}
+DECIDED = {
+    name: list(exchanges)
+    for name, exchanges in groupby(
+        (e for e in load() if e["door"] == "decide"), lambda each: str(each["case"])
+    )
+}
 
 
 def seconds(us: Any) -> float:
@@ -29,119 +35,104 @@ def seconds(us: Any) -> float:
     return us / 1e6
 
 
+def arguments(members: dict[str, Any]) -> dict[str, Any]:
+    """Members of the wire as the package's own arguments."""
+    return {
+        name.removesuffix("_us"): seconds(value) if name.endswith("_us") else value
+        for name, value in members.items()
+    }
+
+
+def asked(exchange: Exchange) -> dict[str, Any]:
+    """The request of an exchange."""
+    request: dict[str, Any] = json.loads(exchange["input"])
+    return request
+
+
+def expressible(exchanges: list[Exchange]) -> bool:
+    """Whether the package can say what the case does."""
+    try:
+        for exchange in exchanges:
+            request = asked(exchange)
+            call_of(request["call"])
+            seconds(request["event"]["now_us"])
+            if "result" in request["event"]:
+                outlast.Result(**arguments(request["event"]["result"]))
+    except (KeyError, ValueError, TypeError):
+        return False
+    error = json.loads(exchanges[-1]["output"]).get("error", {})
+    # The package always gives a seed, so a case that has none must not miss it; and a
+    # session knows itself whether a repair was asked for.
+    return error.get("field") != "event.random" and not (
+        error.get("field") == "event.type" and "result" in asked(exchanges[-1])["event"]
+    )
+
+
 def call_of(members: dict[str, Any]) -> tuple[outlast.Call, int | None]:
-    given: dict[str, Any] = {}
-    seed = None
-    for name, value in members.items():
-        if name == "seed":
-            seed = value
-        elif name.endswith("_us"):
-            given[name.removesuffix("_us")] = seconds(value)
-        elif name in CALL:
-            given[name] = value
-        else:
-            raise KeyError(name)
+    given = arguments(members)
+    seed = given.pop("seed", None)
     return outlast.Call(**given), seed
 
 
-def result_of(members: dict[str, Any]) -> outlast.Result:
-    given: dict[str, Any] = {}
-    for name, value in members.items():
-        if name.endswith("_us"):
-            given[name.removesuffix("_us")] = seconds(value)
-        elif name in RESULT or name in ("timed_out", "streamed"):
-            given[name] = value
-        else:
-            raise KeyError(name)
-    return outlast.Result(**given)
-
-
-def expressible(case: Case) -> bool:
-    """Whether the package can say what the case does."""
-    if not case.steps or "decide" not in case.doors:
-        return False
-    try:
-        _, seed = call_of(case.members["call"])
-        for step in case.steps:
-            seconds(step.get("wait_us", 0))
-            for key in ("attempt", "repair", "cancelled"):
-                if isinstance(step.get(key), dict):
-                    result_of(step[key])
-    except (KeyError, ValueError, TypeError):
-        return False
-    # The package always gives a seed, so a case that has none must not miss it.
-    missing = any(s.get("want_error", {}).get("field") == "event.random" for s in case.steps)
-    # A session knows itself whether a repair was asked for.
-    wrong = any(
-        s.get("want_error", {}).get("field") == "event.type" and not {"woken", "down"} & s.keys()
-        for s in case.steps
-    )
-    return (
-        not any("broken" in s for s in case.steps) and not (seed is None and missing) and not wrong
-    )
-
-
-ALL = [c for c in load() if c.steps and "decide" in c.doors]
-CASES = [c for c in ALL if expressible(c)]
+CASES = [name for name, exchanges in DECIDED.items() if expressible(exchanges)]
 
 
 def test_most_cases_can_be_expressed() -> None:
-    assert len(CASES) > 0.8 * len(ALL)
+    assert len(CASES) > 0.8 * len(DECIDED)
 
 
 @pytest.mark.filterwarnings("ignore::outlast.SurprisingValueWarning")
-@pytest.mark.parametrize("case", CASES, ids=[f"{c.file}/{c.name}" for c in CASES])
-def test_session(case: Case) -> None:
-    call, seed = call_of(case.members["call"])
-    session = outlast.Policy(case.members["policy"], check=False).session(call, seed)
-    script = Script(case)
-    pending = 0
-    for i, step in enumerate(case.steps):
-        script.clock += step.get("after_us", 0) if cuts_short(step) else 0
-        if not cuts_short(step):
-            script.clock += step.get("wait_us", pending) + step.get("takes_us", 0)
-        if "want_error" in step:
+@pytest.mark.parametrize("case", CASES)
+def test_session(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    ask = Plugin.ask
+
+    def overheard(self: Plugin, export: str, data: bytes, *rest: Any) -> Any:
+        if export == "decide":
+            sent.append(json.loads(data))
+        return ask(self, export, data, *rest)
+
+    monkeypatch.setattr(Plugin, "ask", overheard)
+    first = asked(DECIDED[case][0])
+    call, seed = call_of(first["call"])
+    session = outlast.Policy(first["policy"], check=False).session(call, seed)
+    for exchange in DECIDED[case]:
+        request, answer = asked(exchange), json.loads(exchange["output"])
+        if "error" in answer:
             with pytest.raises(outlast.PluginError) as raised:
-                send(session, step, script.clock, explain=False)
-            assert raised.value.code == step["want_error"]["code"], i
-            assert raised.value.field == step["want_error"].get("field", ""), i
-            return
-        action = send(session, step, script.clock, explain=bool(case.members.get("explain")))
-        if isinstance(action, outlast.Stop):
-            action = replace(action, outcome=replace(action.outcome, result=None))
-        assert action == read_action(step["want"]), i
-        pending = step["want"].get("delay_us", 0)
+                send(session, request)
+            assert raised.value.code == answer["error"]["code"]
+            assert raised.value.field == answer["error"].get("field", "")
+        else:
+            action = send(session, request)
+            if isinstance(action, outlast.Stop):
+                action = replace(action, outcome=replace(action.outcome, result=None))
+            assert action == read_action(answer["ok"]["action"])
+        assert without_choices(sent[-1], request) == without_choices(request, request)
 
 
-def send(
-    session: outlast.Session, step: dict[str, Any], now_us: int, *, explain: bool
-) -> outlast.Action:
-    now = seconds(now_us)
-    random = step["random"] / 2**32 if "random" in step else None
-    if "woken" in step:
-        return session.woken(step["woken"], now, random)
-    if "down" in step:
-        return session.down(now, random)
-    if "cancelled" in step:
-        result = None if step["cancelled"] is True else result_of(step["cancelled"])
-        return session.cancelled(result, now)
-    result = result_of(step["attempt"] if "attempt" in step else step["repair"])
-    return session.next(result, now, random, explain=explain)
+def without_choices(request: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
+    """A request without what the package decides: how it names the policy, and a seed
+    where the case has none. Members that have their default may be left out.
+    """
+    call = {k: v for k, v in request["call"].items() if k != "seed" or "seed" in like["call"]}
+    defaults = {"label": "", "surface_conflict": False, "connect_retry": True}
+    call = {k: v for k, v in call.items() if defaults.get(k, ...) != v}
+    rest = {k: v for k, v in request.items() if k not in ("policy", "call")}
+    return {**rest, "call": call}
 
 
-@pytest.mark.parametrize("door", ["decide", "run", "first", "resumed"])
-def test_the_runner_notices_a_difference(door: str) -> None:
-    plugin = OneInstance()
-    spoilt = 0
-    for case in ALL[:200]:
-        for i, step in enumerate(case.steps):
-            if "delay_us" in step.get("want", {}) and door in case.doors:
-                want = {**step["want"], "delay_us": step["want"]["delay_us"] + 1}
-                steps = [*case.steps[:i], {**step, "want": want}, *case.steps[i + 1 :]]
-                members = {**case.members, "steps": steps, "doors": [door]}
-                assert check(plugin, Case(case.file, members)), case.name
-                spoilt += 1
-                break
-        if spoilt == 20:
-            return
-    raise AssertionError("too few cases to spoil")
+def send(session: outlast.Session, request: dict[str, Any]) -> outlast.Action:
+    event = request["event"]
+    now = seconds(event["now_us"])
+    random = event["random"] / 2**32 if "random" in event else None
+    result = outlast.Result(**arguments(event["result"])) if "result" in event else None
+    match event["type"]:
+        case "woken":
+            return session.woken(event["by"], now, random)
+        case "down":
+            return session.down(now, random)
+        case "cancelled":
+            return session.cancelled(result, now)
+    assert result is not None
+    return session.next(result, now, random, explain=request.get("explain", False))
