@@ -76,7 +76,7 @@ func (t *tool) command(address, id string) []string {
 func (b *bench) buildTools() error {
 	for _, p := range []struct{ dir, pkg, to string }{
 		{b.root, "./cmd/outlast", "outlast"},
-		{b.root, "./tests/link/standin", "standin"},
+		{b.root, "./tests/omnigraph/omnigraph", "standin"},
 		{".", "./timed", "bin/omnigraph"},
 		{".", "./server", "server"},
 		{".", "./backoff", "backoff"},
@@ -102,7 +102,7 @@ func (b *bench) env() []string {
 	return []string{
 		"PATH=" + b.at("bin") + ":" + os.Getenv("PATH"), "HOME=" + b.at("home"),
 		"OUTLAST_CACHE_DIR=" + b.at("home/cache"), "NO_PROXY=*",
-		"BENCH_ATTEMPTS=" + b.at("attempts"), "BENCH_COMMAND=" + b.at("standin"),
+		"BENCH_ATTEMPTS=" + b.at("attempts"), "BENCH_COMMAND=" + b.at("standin"), "STANDIN_RELEASE=0.10", // its server listens when it is ready
 		"WITAN_OMNIGRAPH_HTTP=0", "WITAN_REMOTE_WRITE_MAX_INFLIGHT=1000",
 	}
 }

@@ -39,6 +39,8 @@ var mayUse = map[string][]string{
 	"host/internal/wasmfile":         {"outlast/abi"},
 	"host/internal/kernel":           {"github.com/tetratelabs/wazero"},
 	"host/internal/engine":           {"outlast/host/internal/kernel", "outlast/host/internal/engine/diskcache", "outlast/host/internal/wasmfile", "outlast/abi", "github.com/tetratelabs/wazero", "golang.org/x/sys"},
+	"internal/standin":               {"github.com/goccy/go-yaml"},
+	"tests/omnigraph/faults":         {},
 	"benchmarks":                     {},
 	"benchmarks/server":              {},
 	"benchmarks/timed":               {},

@@ -177,17 +177,19 @@ func awaitCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("no %d matches of %q in %s:\n%s", want, args[1], args[2], text)
 }
 
-// standinCmd is "standin": it puts the stand-in for omnigraph on the script's
-// PATH. Each of its runs is a line of the file calls.
+// standinCmd is "standin [RELEASE]": it puts the stand-in for omnigraph on the
+// script's PATH, by itself that of 0.10, which asks no server for its contract.
+// Each of its runs is a line of the file calls.
 func standinCmd(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	built := sync.OnceValue(func() string {
 		path := filepath.Join(t.TempDir(), "standin")
-		return goBuild(t, path, "../../tests/link/standin")
+		return goBuild(t, path, "../../tests/omnigraph/omnigraph")
 	})
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(os.Mkdir(ts.MkAbs("bin"), 0o700))
 		ts.Check(os.Symlink(built(), ts.MkAbs("bin/omnigraph")))
 		ts.Setenv("PATH", ts.MkAbs("bin")+string(os.PathListSeparator)+ts.Getenv("PATH"))
 		ts.Setenv("STANDIN_LOG", ts.MkAbs("calls"))
+		ts.Setenv("STANDIN_RELEASE", append(args, "0.10")[0])
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -113,11 +114,17 @@ func (c *cli) takesNoValue(name string) bool {
 		c.format = pretty
 	case "--quiet", "-q":
 		c.quiet = true
-	case "--yes", "--confirm", "--force":
 	default:
-		return false
+		return slices.Contains(switches, name)
 	}
 	return true
+}
+
+// switches are the flags without a value that change nothing here. Every other
+// flag has one.
+var switches = []string{
+	"--yes", "--confirm", "--force", "--direct", "--managed", "--jsonl", "--delete-branch", "--allow-data-loss",
+	"--wait", "--no-wait", "--writers-stopped", "--discovery", "--check", "--clear", "--observe",
 }
 
 func (c *cli) set(name, value string) (fault string) {
@@ -139,13 +146,10 @@ func (c *cli) set(name, value string) (fault string) {
 	case "--if-commit":
 		c.ifCommit = value
 	case "--format":
-		if !c.verb.read {
+		if !c.verb.read && c.release.discovers() {
 			return "unexpected argument '--format' found"
 		}
 		c.format = map[string]format{"json": pretty, "jsonl": line}[value]
-	case "--mode", "--branch", "--into", "--as":
-	default:
-		return "unexpected argument '" + name + "' found"
 	}
 	return ""
 }

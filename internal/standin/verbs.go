@@ -16,6 +16,7 @@ type verb struct {
 var verbs = map[string]verb{
 	"query":         {method: "POST", path: "/query", read: true},
 	"snapshot":      {method: "GET", path: "/snapshot", read: true},
+	"export":        {method: "GET", path: "/export", read: true},
 	"mutate":        {method: "POST", path: "/mutate", tells: true},
 	"load":          {method: "POST", path: "/load/ndjson?branch=main&mode=merge", tells: true, banner: true},
 	"branch create": {method: "POST", path: "/branches", tells: true, banner: true},
@@ -24,6 +25,7 @@ var verbs = map[string]verb{
 	"schema apply":  {method: "POST", path: "/schema/apply", tells: true, banner: true},
 	"optimize":      {method: "POST", path: "/optimize", banner: true},
 	"repair":        {method: "POST", path: "/repair", banner: true},
+	"cleanup":       {method: "POST", path: "/cleanup", banner: true},
 	"cluster apply": {method: "POST", path: "/cluster/apply", cluster: true},
 }
 

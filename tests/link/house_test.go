@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
-		build := exec.Command("go", "build", "-o", dir+"/", "outlast/cmd/outlast", "outlast/tests/link/standin")
+		build := exec.Command("go", "build", "-o", dir+"/", "outlast/cmd/outlast", "outlast/tests/omnigraph/omnigraph", "outlast/tests/omnigraph/omnigraph-server")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
@@ -49,17 +49,20 @@ type house struct {
 	env  []string
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T) *house { return newHouseOf(t, "0.10") }
+
+// newHouseOf has omnigraph of this release.
+func newHouseOf(t *testing.T, release string) *house {
 	t.Helper()
 	h := &house{t: t, root: t.TempDir()}
 	for _, dir := range []string{"link", "other", "real", "home", "cache"} {
 		h.must(os.Mkdir(h.at(dir), 0o700))
 	}
-	h.must(os.Link(filepath.Join(built, "standin"), h.at("real/omnigraph")))
+	h.must(os.Link(filepath.Join(built, "omnigraph"), h.at("real/omnigraph")))
 	h.must(os.Symlink(filepath.Join(built, "outlast"), h.at("link/omnigraph")))
 	h.env = []string{
 		"PATH=" + h.at("link") + ":" + h.at("other") + ":" + h.at("real") + ":" + os.Getenv("PATH"),
-		"HOME=" + h.at("home"), "STANDIN_LOG=" + h.at("log"), "OUTLAST_CACHE_DIR=" + cache(t),
+		"HOME=" + h.at("home"), "STANDIN_LOG=" + h.at("log"), "STANDIN_RELEASE=" + release, "OUTLAST_CACHE_DIR=" + cache(t),
 	}
 	return h
 }

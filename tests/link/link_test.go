@@ -21,7 +21,7 @@ func mutate(s *server) []string {
 // settings ask to be told.
 func TestACallRidesOutARestart(t *testing.T) {
 	for _, argv := range []func(*server) []string{query, mutate} {
-		h, s := newHouse(t), newServer(t)
+		h, s := newHouse(t), newServer(t, "0.10")
 		h.afterCalls(1, s.listen)
 		if got := h.run([]string{"OUTLAST_VERBOSE=true"}, argv(s)...); got.Code != 0 || got.Stderr != "" || !strings.HasPrefix(got.Stdout, `{"rows"`) {
 			t.Errorf("%+v", got)
@@ -64,32 +64,34 @@ func TestAllElseIsAsWithoutTheLink(t *testing.T) {
 		"settings that are bad": {env: "OUTLAST_MAX_WAIT=soon", argv: query},
 		"a policy that is none": {env: "OUTLAST_POLICY=/nowhere.json", argv: query},
 	} {
-		t.Run(name, func(t *testing.T) {
-			h, s := newHouse(t), newServer(t)
-			s.cut, s.refuse = c.cut, c.refuse
-			s.listen()
-			env := []string{c.env}
-			argv := c.argv(s)
-			linked := h.run(env, argv...)
-			if calls := h.calls(); len(calls) != 1 {
-				t.Errorf("%d calls: %+v", len(calls), calls)
-			}
-			written := len(s.lines())
-			argv[0] = h.at("real/omnigraph")
-			bare := h.run(env, argv...)
-			if linked != bare {
-				t.Errorf("with the link:\n%+v\nwithout:\n%+v", linked, bare)
-			}
-			if now := len(s.lines()); now != 2*written {
-				t.Errorf("%d writes with the link, and %d without", written, now-written)
-			}
-		})
+		for _, release := range []string{"0.10", "0.13"} {
+			t.Run(name+", "+release, func(t *testing.T) {
+				h, s := newHouseOf(t, release), newServer(t, release)
+				s.cut, s.refuse = c.cut, c.refuse
+				s.listen()
+				env := []string{c.env}
+				argv := c.argv(s)
+				linked := h.run(env, argv...)
+				if calls := h.calls(); len(calls) != 1 {
+					t.Errorf("%d calls: %+v", len(calls), calls)
+				}
+				written := len(s.lines())
+				argv[0] = h.at("real/omnigraph")
+				bare := h.run(env, argv...)
+				if linked != bare {
+					t.Errorf("with the link:\n%+v\nwithout:\n%+v", linked, bare)
+				}
+				if now := len(s.lines()); now != 2*written {
+					t.Errorf("%d writes with the link, and %d without", written, now-written)
+				}
+			})
+		}
 	}
 }
 
 // A server that stays away is reported in the command's own words.
 func TestASpentBudgetIsReportedInTheCommandsWords(t *testing.T) {
-	h, s := newHouse(t), newServer(t)
+	h, s := newHouse(t), newServer(t, "0.10")
 	bare := h.run(nil, append([]string{h.at("real/omnigraph")}, query(s)[1:]...)...)
 	h.calls()
 	policy := h.at("home/policy.json")
@@ -119,7 +121,7 @@ func TestNothingOfOursIsPrinted(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
-	h, s := newHouse(t), newServer(t)
+	h, s := newHouse(t), newServer(t, "0.10")
 	s.listen()
 	if got := h.run(nil, append([]string{"sh", "-c", `"$@" >/dev/full`, "sh"}, query(s)...)...); got.Stderr != "" || got.Code == 0 {
 		t.Errorf("%+v", got)
@@ -130,7 +132,7 @@ func TestNothingOfOursIsPrinted(t *testing.T) {
 // process that the caller started.
 func TestTheCommandTakesTheLinksPlace(t *testing.T) {
 	for _, env := range []string{"OUTLAST_OFF=1", "OUTLAST_OFF=yes", "OUTLAST_ATTEMPT=1"} {
-		h, s := newHouse(t), newServer(t)
+		h, s := newHouse(t), newServer(t, "0.10")
 		_, pid := h.runWithPID([]string{env}, query(s)...)
 		calls := h.calls()
 		if len(calls) != 1 || calls[0].PID != pid || calls[0].Argv0 != h.at("real/omnigraph") {

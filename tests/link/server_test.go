@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"outlast/internal/standin"
 )
 
 // server has a ledger: each write that reaches it is a line.
@@ -17,6 +19,8 @@ type server struct {
 	t      *testing.T
 	addr   string
 	server *http.Server
+	life   *standin.Server // what it says of itself
+	stamp  string          // its contract; empty before 0.12
 
 	mu     sync.Mutex
 	ledger []string
@@ -25,14 +29,21 @@ type server struct {
 }
 
 // newServer has an address, and does not listen yet.
-func newServer(t *testing.T) *server {
+func newServer(t *testing.T, release string) *server {
 	t.Helper()
 	probe, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	probe.Close()
-	s := &server{t: t, addr: probe.Addr().String()}
+	s := &server{t: t, addr: probe.Addr().String(), life: &standin.Server{}}
+	if s.life.Release, err = standin.ParseRelease(release); err != nil {
+		t.Fatal(err)
+	}
+	s.life.SetReady()
+	if release != "0.10" {
+		s.stamp = release
+	}
 	s.server = &http.Server{Handler: s}
 	t.Cleanup(func() { s.server.Close() })
 	return s
@@ -51,6 +62,13 @@ func (s *server) listen() {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "z") { // /healthz, /readyz
+		s.life.ServeHTTP(w, r)
+		return
+	}
+	if s.stamp != "" {
+		w.Header().Set("omnigraph-http-api", s.stamp)
+	}
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 )
 
 // captures are what omnigraph printed, kept with the policy that reads them.
-const captures = "/work/shared/facts/omnigraph-0.13-captures.jsonl"
+const captures = "../../plugin/policy/testdata/captures-0.13.jsonl"
 
 // patience is when a test gives up. No speed is asserted.
 const patience = 60 * time.Second

@@ -64,7 +64,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         report = pytest.fail if os.environ.get("CI") else pytest.skip
         report("the tool cannot be built without Go")
     folder = tmp_path_factory.mktemp("built")
-    for package in ("cmd/outlast", "tests/link/standin"):
+    for package in ("cmd/outlast", "tests/omnigraph/omnigraph"):
         done = subprocess.run(
             [str(go), "build", "-o", f"{folder}{os.sep}", f"./{package}"],
             cwd=PROJECT,
@@ -85,7 +85,7 @@ class House:
         self.log = folder / "log"
         for name in ("link", "real", "home", "cache"):
             (folder / name).mkdir(mode=0o700)
-        (folder / "real" / "omnigraph").symlink_to(built / "standin")
+        (folder / "real" / "omnigraph").symlink_to(built / "omnigraph")
         (folder / "q.gq").write_text(QUERIES)
         environment = {
             name: value
@@ -102,6 +102,7 @@ class House:
             "WITAN_OMNIGRAPH_HTTP": "0",
             "OUTLAST_CACHE_DIR": str(folder / "cache"),
             "STANDIN_LOG": str(self.log),
+            "STANDIN_RELEASE": "0.10",
         }
         subprocess.run(
             [str(built / "outlast"), "link", "omnigraph", "--dir", str(folder / "link")],

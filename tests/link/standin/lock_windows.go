@@ -1,3 +1,0 @@
-package main
-
-func isLocked(string) bool { return false }
