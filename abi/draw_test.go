@@ -43,6 +43,8 @@ func drawCall(t *rapid.T) Call {
 		Write:           rapid.Bool().Draw(t, "write"),
 		SurfaceConflict: rapid.Bool().Draw(t, "surface_conflict"),
 		ConnectRetry:    rapid.Bool().Draw(t, "connect_retry"),
+		OneRequest:      rapid.SampledFrom([]*bool{nil, new(false), new(true)}).Draw(t, "one_request"),
+		Repeatable:      rapid.Bool().Draw(t, "repeatable"),
 		BudgetUS:        drawInt(t, "budget_us", 0, strictjson.MaxInteger),
 		StartedUS:       drawOptional(t, "started_us", -strictjson.MaxInteger, strictjson.MaxInteger),
 		Seed:            drawOptional(t, "seed", 0, strictjson.MaxInteger),
@@ -69,14 +71,14 @@ func drawResult(t *rapid.T) *Result {
 
 func drawEvent(t *rapid.T) Event {
 	e := Event{
-		Type:   rapid.SampledFrom([]EventType{Attempted, Woken, Down, Repaired, Cancelled}).Draw(t, "type"),
+		Type:   rapid.SampledFrom([]EventType{Attempted, Woken, Down, NotReady, Repaired, Cancelled}).Draw(t, "type"),
 		NowUS:  drawInt(t, "now_us", -strictjson.MaxInteger, strictjson.MaxInteger),
 		Random: drawOptional(t, "random", 0, 1<<32-1),
 	}
 	switch {
 	case e.Type == Woken:
 		e.By = drawReadiness(t)
-	case e.Type == Down:
+	case e.Type.EndsWait():
 	case e.Type != Cancelled || rapid.Bool().Draw(t, "an attempt was running"):
 		e.Result = drawResult(t)
 	}

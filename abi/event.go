@@ -5,15 +5,20 @@ import "outlast/abi/strictjson"
 // EventType is what a host reports.
 type EventType string
 
-// The events. A wait that ended in full is no event, unless it is Down: the
-// attempt after it says so.
+// The events. A wait that ended in full is no event, unless it is Down or
+// NotReady: the attempt after it says so.
 const (
 	Attempted EventType = "attempted" // an attempt ended, with its result
 	Woken     EventType = "woken"     // a wait was cut short because the server answered
 	Down      EventType = "down"      // a wait is over, and the host sees that the server is down
+	NotReady  EventType = "not_ready" // as down, and the server is there but says that it is not ready yet
 	Repaired  EventType = "repaired"  // a repair ended, with its result
 	Cancelled EventType = "cancelled" // the caller gave up; with the attempt's result if one ran
 )
+
+// EndsWait says whether the event is a wait's end in full, with a server that
+// the host does not see ready: the attempt after it would be in vain.
+func (t EventType) EndsWait() bool { return t == Down || t == NotReady }
 
 // Readiness is how much of an answer the host has seen from a server.
 type Readiness string
@@ -36,7 +41,7 @@ type Event struct {
 func readEvent(f *strictjson.Faults, v strictjson.Value, path string) Event {
 	m := f.Members(v, path)
 	m.Require("type")
-	e := Event{Type: EventType(m.OneOf("type", string(Attempted), string(Woken), string(Down), string(Repaired), string(Cancelled)))}
+	e := Event{Type: EventType(m.OneOf("type", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)))}
 	m.Require("now_us")
 	e.NowUS, _ = m.Int("now_us", -strictjson.MaxInteger, strictjson.MaxInteger)
 	if n, ok := m.Int("random", 0, 1<<32-1); ok {
@@ -58,7 +63,7 @@ func readEvent(f *strictjson.Faults, v strictjson.Value, path string) Event {
 	switch {
 	case e.Result == nil && (e.Type == Attempted || e.Type == Repaired):
 		m.Fault("result", "is missing")
-	case e.Result != nil && (e.Type == Woken || e.Type == Down):
+	case e.Result != nil && (e.Type == Woken || e.Type.EndsWait()):
 		m.Fault("result", "does not belong to a "+string(e.Type)+" event")
 	}
 	m.End()
@@ -114,7 +119,8 @@ type Wait string
 const (
 	WaitFull      Wait = "full"
 	WaitWoken     Wait = "woken"
-	WaitDown      Wait = "down" // full, and the server is seen to be down
+	WaitDown      Wait = "down"      // full, and the server is seen to be down
+	WaitNotReady  Wait = "not_ready" // full, and the server says that it is not ready yet
 	WaitCancelled Wait = "cancelled"
 )
 
@@ -123,7 +129,7 @@ type Slept struct {
 	Wait   Wait
 	By     Readiness // of a woken wait
 	NowUS  int64
-	Random *int64 // as an event's, for the delay that answers a wait that is woken or down
+	Random *int64 // as an event's, for the delay that answers a wait that is woken, down or not ready
 }
 
 // Encode is the answer as JSON.
@@ -145,7 +151,7 @@ func DecodeSlept(text string) (Slept, error) {
 	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) {
 		m := f.Members(v, "")
 		m.Require("wait")
-		s.Wait = Wait(m.OneOf("wait", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitCancelled)))
+		s.Wait = Wait(m.OneOf("wait", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)))
 		if m.Has("by") || s.Wait == WaitWoken {
 			m.Require("by")
 			s.By = Readiness(m.OneOf("by", string(Accepting), string(Ready)))

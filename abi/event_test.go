@@ -64,7 +64,7 @@ func TestBadAnswersOfHostFunctions(t *testing.T) {
 		{now, `{"now_us":1,"unit":"us"}`, "unit", "is not a known field"},
 		{slept, `{"now_us":1}`, "wait", "is missing"},
 		{slept, `{"wait":"full"}`, "now_us", "is missing"},
-		{slept, `{"wait":"slept","now_us":1}`, "wait", `expected one of "full", "woken", "down", "cancelled", not "slept"`},
+		{slept, `{"wait":"slept","now_us":1}`, "wait", `expected one of "full", "woken", "down", "not_ready", "cancelled", not "slept"`},
 		{slept, `{"wait":"woken","now_us":1}`, "by", "is missing"},
 		{slept, `{"wait":"woken","now_us":1,"by":"up"}`, "by", `expected one of "accepting", "ready", not "up"`},
 		{slept, `{"wait":"full","now_us":1,"random":-1}`, "random", "expected a whole number"},

@@ -12,6 +12,7 @@ type quick struct {
 	result  Result
 	numbers [quickNumbers]int64 // that the request points to
 	used    int
+	one     bool // what the call's OneRequest points to
 }
 
 // quickNumbers is how many a request can point to: a call's 2, an event's 1 and
@@ -88,7 +89,7 @@ func (q *quick) decide() {
 }
 
 func (q *quick) call(c *Call) {
-	const label, remote, write, surface, connect, budget, started, seed = 1, 2, 4, 8, 16, 32, 64, 128
+	const label, remote, write, surface, connect, budget, started, seed, one, repeatable = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
 	var met members
 	c.ConnectRetry = true
 	q.Open()
@@ -118,6 +119,13 @@ func (q *quick) call(c *Call) {
 		case "seed":
 			q.meet(&met, seed)
 			c.Seed = q.optional(q.Int(0, strictjson.MaxInteger))
+		case "one_request":
+			q.meet(&met, one)
+			q.one = q.Bool()
+			c.OneRequest = &q.one
+		case "repeatable":
+			q.meet(&met, repeatable)
+			c.Repeatable = q.Bool()
 		default:
 			q.Give()
 		}
@@ -161,7 +169,7 @@ func (q *quick) event(e *Event) {
 		q.must(met&by == 0)
 	case Woken:
 		q.must(!hasResult && seen)
-	case Down:
+	case Down, NotReady:
 		q.must(!hasResult && met&by == 0)
 	default:
 		q.Give()

@@ -114,7 +114,7 @@ func TestBadRequests(t *testing.T) {
 		{`"seed":1`, `"seed":"1"`, "call.seed", "expected a number, not a string"},
 		{`"state":"s"`, `"state":{}`, "state", "expected a string, not an object"},
 		{`"explain":true`, `"explain":1`, "explain", "expected a boolean, not a number"},
-		{`"type":"attempted"`, `"type":"Attempted"`, "event.type", `expected one of "attempted", "woken", "down", "repaired", "cancelled", not "Attempted"`},
+		{`"type":"attempted"`, `"type":"Attempted"`, "event.type", `expected one of "attempted", "woken", "down", "not_ready", "repaired", "cancelled", not "Attempted"`},
 		{`"sent":"no"`, `"sent":"maybe"`, "event.result.sent", `expected one of "unknown", "no", "yes", not "maybe"`},
 		{`"timed_out":false`, `"timed_out":"no"`, "event.result.timed_out", "expected a boolean, not a string"},
 		{`"stderr":"e"`, `"stderr":["e"]`, "event.result.stderr", "expected a string, not an array"},

@@ -44,12 +44,13 @@ const (
 )
 
 // Step is one event of a call, and the action that answers it. Exactly one of
-// Attempt, Repair, Woken, Down, Cancelled and Broken is given.
+// Attempt, Repair, Woken, Down, NotReady, Cancelled and Broken is given.
 type Step struct {
 	Attempt   json.RawMessage `json:"attempt"`   // an attempt ended: its result
 	Repair    json.RawMessage `json:"repair"`    // a repair ended: its result
 	Woken     string          `json:"woken"`     // a wait was cut short: the readiness
 	Down      bool            `json:"down"`      // a wait is over, and the server is seen to be down
+	NotReady  bool            `json:"not_ready"` // a wait is over, and the server says that it is not ready yet
 	Cancelled json.RawMessage `json:"cancelled"` // the caller gave up: the running attempt's result, or true
 	Broken    *Broken         `json:"broken"`    // a host function fails or answers nonsense
 
@@ -84,17 +85,20 @@ type Part struct {
 }
 
 // Outage is a server that is away until a moment. Each attempt that starts
-// before it ends in Down, each later one in Up. Times are microseconds.
+// before it ends in Down, each later one in Up; in between it may be there and
+// Loading. Times are microseconds.
 type Outage struct {
 	Down         json.RawMessage `json:"down"`           // a result
+	Loading      json.RawMessage `json:"loading"`        // a result; as Down, unless given
 	Up           json.RawMessage `json:"up"`             // a result
+	ListensUS    *int64          `json:"listens_us"`     // when the server is there, but not ready; never, unless given
 	UpUS         *int64          `json:"up_us"`          // when the server is back; never, unless given
 	TakesUS      int64           `json:"takes_us"`       // how long an attempt takes that ends in Down
 	FirstTakesUS *int64          `json:"first_takes_us"` // how long the first one takes, if it differs
 	UpTakesUS    int64           `json:"up_takes_us"`    // how long one takes that ends in Up
 	Random       *int64          `json:"random"`         // the host's random number, at every event
 	Notices      string          `json:"notices"`        // how ready the host sees the server in a wait; "": it does not look
-	Watches      bool            `json:"watches"`        // it also sees that the server is down, until it is up
+	Watches      bool            `json:"watches"`        // it also sees that the server is down, or not ready, until it is up
 }
 
 // OutageWant is how such a call must go.

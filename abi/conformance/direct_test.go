@@ -102,6 +102,8 @@ func (d direct) run(ctx context.Context, input []byte, h Host) []byte {
 					event = &abi.Event{Type: abi.Woken, NowUS: slept.NowUS, By: slept.By, Random: slept.Random}
 				case abi.WaitDown:
 					event = &abi.Event{Type: abi.Down, NowUS: slept.NowUS, Random: slept.Random}
+				case abi.WaitNotReady:
+					event = &abi.Event{Type: abi.NotReady, NowUS: slept.NowUS, Random: slept.Random}
 				}
 				continue
 			}

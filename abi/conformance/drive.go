@@ -75,10 +75,12 @@ func (d *driven) follow(ctx context.Context, action json.RawMessage, delay int64
 			step.Woken = s.By
 		case "down":
 			step.Down = true
+		case "not_ready":
+			step.NotReady = true
 		case "cancelled":
 			step.Cancelled = json.RawMessage("true")
 		}
-		if step.Down || step.cutsShort() {
+		if step.leftOut() != "" || step.cutsShort() {
 			d.request.Event = step.event(s.NowUS)
 			return ""
 		}

@@ -112,6 +112,7 @@ func (l *loader) finish(c *Case) error {
 		return c.checkRequest()
 	case c.Outage != nil:
 		l.results.resolve(&c.Outage.Down)
+		l.results.resolve(&c.Outage.Loading)
 		l.results.resolve(&c.Outage.Up)
 		if len(c.Doors) == 0 {
 			c.Doors = []Door{DoorDecide, DoorRun}
@@ -146,6 +147,9 @@ func (l *loader) finishStep(s *Step) error {
 		events++
 	}
 	if s.Down {
+		events++
+	}
+	if s.NotReady {
 		events++
 	}
 	if s.Broken != nil {

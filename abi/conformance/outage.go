@@ -36,7 +36,11 @@ func (w *world) Sleep(_ context.Context, text []byte) []byte {
 	w.now += a.DelayUS
 	if w.o.Watches && a.Wake != nil && w.now < w.back() {
 		step := Step{Random: w.o.Random}
-		return fmt.Appendf(nil, `{"wait":"down","now_us":%d%s}`, w.now, step.random())
+		how := "down"
+		if w.loads() {
+			how = "not_ready"
+		}
+		return fmt.Appendf(nil, `{"wait":%q,"now_us":%d%s}`, how, w.now, step.random())
 	}
 	return fmt.Appendf(nil, `{"wait":"full","now_us":%d}`, w.now)
 }
@@ -53,12 +57,20 @@ func (w *world) Attempt(context.Context, []byte) []byte {
 	takes := w.o.UpTakesUS
 	if w.now < w.back() {
 		step.Attempt, takes = w.o.Down, w.o.TakesUS
+		if w.loads() && w.o.Loading != nil {
+			step.Attempt = w.o.Loading
+		}
 		if len(w.starts) == 1 && w.o.FirstTakesUS != nil {
 			takes = *w.o.FirstTakesUS
 		}
 	}
 	w.now += takes
 	return step.event(w.now)
+}
+
+// loads says whether the server is there, if not yet up.
+func (w *world) loads() bool {
+	return w.o.ListensUS != nil && w.now >= *w.o.ListensUS
 }
 
 // back is when the server is up.

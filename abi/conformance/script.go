@@ -37,7 +37,7 @@ func (s *script) Now(context.Context) []byte {
 }
 
 // Sleep implements Host: the wait is full unless the next step cuts it short, or
-// is that the server is down.
+// is that the server is down or not ready.
 func (s *script) Sleep(_ context.Context, text []byte) []byte {
 	s.compare(text)
 	a, err := readAction(text)
@@ -55,11 +55,11 @@ func (s *script) Sleep(_ context.Context, text []byte) []byte {
 		return nil
 	}
 	step := &s.c.Steps[s.next]
-	if step.Down {
+	if how := step.leftOut(); how != "" {
 		s.now += s.wait(step)
 		s.pending = 0
 		s.play()
-		return fmt.Appendf(nil, `{"wait":"down","now_us":%d%s}`, s.now, step.random())
+		return fmt.Appendf(nil, `{"wait":%q,"now_us":%d%s}`, how, s.now, step.random())
 	}
 	if !step.cutsShort() {
 		s.now += s.wait(step)
@@ -161,6 +161,18 @@ func (s *Step) cutsShort() bool {
 	return s.Woken != "" || string(s.Cancelled) == "true"
 }
 
+// leftOut is the word for a server that is seen as the wait ends, so that the
+// attempt would be in vain; "" where the step is another.
+func (s *Step) leftOut() string {
+	switch {
+	case s.Down:
+		return "down"
+	case s.NotReady:
+		return "not_ready"
+	}
+	return ""
+}
+
 // event is the step's event, seen at a time.
 func (s *Step) event(now int64) []byte {
 	switch {
@@ -170,8 +182,8 @@ func (s *Step) event(now int64) []byte {
 		return fmt.Appendf(nil, `{"type":"repaired","now_us":%d%s,"result":%s}`, now, s.random(), s.Repair)
 	case s.Woken != "":
 		return fmt.Appendf(nil, `{"type":"woken","now_us":%d%s,"by":%q}`, now, s.random(), s.Woken)
-	case s.Down:
-		return fmt.Appendf(nil, `{"type":"down","now_us":%d%s}`, now, s.random())
+	case s.leftOut() != "":
+		return fmt.Appendf(nil, `{"type":%q,"now_us":%d%s}`, s.leftOut(), now, s.random())
 	case s.cutsShort():
 		return fmt.Appendf(nil, `{"type":"cancelled","now_us":%d}`, now)
 	}

@@ -106,6 +106,9 @@ func (l *loop) follow(action abi.Action) error {
 		case abi.WaitDown:
 			l.event = abi.Event{Type: abi.Down, NowUS: slept.NowUS, Random: slept.Random}
 			return nil
+		case abi.WaitNotReady:
+			l.event = abi.Event{Type: abi.NotReady, NowUS: slept.NowUS, Random: slept.Random}
+			return nil
 		case abi.WaitCancelled:
 			l.event = abi.Event{Type: abi.Cancelled, NowUS: slept.NowUS}
 			return nil
@@ -124,7 +127,7 @@ func (l *loop) attempt(action abi.Action) error {
 	switch {
 	case err != nil:
 		return failed(abi.HostAttempt, err.Error())
-	case event.Type == abi.Woken, event.Type == abi.Down:
+	case event.Type == abi.Woken, event.Type.EndsWait():
 		return failed(abi.HostAttempt, `answered "`+string(event.Type)+`", which ends a sleep`)
 	}
 	l.event = event

@@ -336,6 +336,7 @@ func TestHostFunctionsThatFail(t *testing.T) {
 		{"a sleep that is a number", abi.HostSleep, "expected an object, not a number", func(h *fakeHost) { h.onSleep = attempted("0") }},
 		{"a sleep of another kind", abi.HostSleep, "expected one of", func(h *fakeHost) { h.onSleep = attempted(`{"wait":"slept","now_us":1}`) }},
 		{"an attempt that is down", abi.HostAttempt, `"down"`, func(h *fakeHost) { h.onAttempt = attempted(`{"type":"down","now_us":1}`) }},
+		{"an attempt that is not ready", abi.HostAttempt, `"not_ready"`, func(h *fakeHost) { h.onAttempt = attempted(`{"type":"not_ready","now_us":1}`) }},
 		{"a wake by nobody", abi.HostSleep, "is missing", func(h *fakeHost) { h.onSleep = attempted(`{"wait":"woken","now_us":1}`) }},
 	} {
 		h := &fakeHost{t: t, result: failing(9)}

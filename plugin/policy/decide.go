@@ -1,13 +1,17 @@
 package policy
 
-import "outlast/abi"
+import (
+	"cmp"
+
+	"outlast/abi"
+)
 
 // Decide answers one event of a call: what to do next, and the state to give
 // back with the event after it. State is "" for a call's first event, and the
 // answer's is "" once the action is to stop. Errors are *abi.Error: the host
 // stops, and never starts over.
 func Decide(doc *Document, call *abi.Call, stateText string, e *abi.Event, explain bool) (abi.Action, string, error) {
-	d := decision{doc: doc, call: call, event: e}
+	d := decision{doc: doc, call: call, chosen: chosenAs(call), event: e}
 	if err := d.load(stateText); err != nil {
 		return abi.Action{}, "", err
 	}
@@ -24,11 +28,25 @@ func Decide(doc *Document, call *abi.Call, stateText string, e *abi.Event, expla
 // decision is one event being answered.
 type decision struct {
 	*state
-	doc    *Document
-	call   *abi.Call
-	event  *abi.Event
-	passed int64 // since the event before
-	view   *view // of the event's result, if it has one
+	doc      *Document
+	call     *abi.Call
+	chosen   *abi.Call // as rules, branches and wakes are chosen
+	event    *abi.Event
+	passed   int64 // since the event before
+	view     *view // of the event's result, if it has one
+	unproven bool  // the rule says that nothing was applied, but it knows of one request only
+}
+
+// chosenAs is the call as rules, branches and wakes are chosen for it: a
+// repeatable write may be applied again, as a read may. What is told of its
+// effects goes by the call itself.
+func chosenAs(call *abi.Call) *abi.Call {
+	if !call.Write || !call.Repeatable {
+		return call
+	}
+	read := *call
+	read.Write = false
+	return &read
 }
 
 // load reads the state and moves its time to the event's.
@@ -64,7 +82,7 @@ func (d *decision) load(text string) error {
 		if s.phase != attempting || s.pending == 0 {
 			return unexpected(e, "there is no wait that it could cut short")
 		}
-	case abi.Down:
+	case abi.Down, abi.NotReady:
 		if s.phase != attempting || s.pending == 0 {
 			return unexpected(e, "there is no wait that could be over")
 		}
@@ -101,8 +119,8 @@ func (d *decision) answer(explain bool) (abi.Action, error) {
 		return d.afterRepair(), nil
 	case abi.Woken:
 		return d.woken()
-	case abi.Down:
-		return d.down()
+	case abi.Down, abi.NotReady:
+		return d.leftOut()
 	}
 	if d.ran() && d.event.Result.OK() {
 		return d.attempted(explain) // it was done before the cancelling reached it
@@ -118,17 +136,21 @@ func (d *decision) ran() bool {
 func (d *decision) attempted(explain bool) (abi.Action, error) {
 	d.attempts++
 	if d.event.Result.OK() {
-		return d.stop(&abi.Outcome{Type: abi.OutcomeOK, Effects: abi.EffectsNone}), nil
+		return d.stop(&abi.Outcome{Type: abi.OutcomeOK}), nil
 	}
-	rule, condition := d.doc.recognise(d.call, d.view)
+	rule, condition := d.doc.recognise(d.chosen, d.view)
 	d.remember(rule.kind)
 	d.contact(rule.Server)
-	branch := rule.branch(d.call, d.repaired > 0)
+	branch := rule.branch(d.chosen, d.repaired > 0)
+	d.weigh(branch)
 	action, err := d.follow(rule, branch)
 	if err == nil {
 		action.Kind = rule.Kind
 		if explain {
 			action.Why = condition.why(rule, d.view)
+			if d.unproven {
+				action.Why.Matched = append(action.Why.Matched, abi.Matched{In: "call", Text: "may make several requests"})
+			}
 		}
 	}
 	return action, err
@@ -153,7 +175,9 @@ func (d *decision) contact(c Contact) {
 func (d *decision) follow(rule *Rule, b *Branch) (abi.Action, error) {
 	switch {
 	case b.Stop != nil:
-		return d.stop(d.stopped(b.Stop)), nil
+		return d.stop(&abi.Outcome{Type: cmp.Or(b.Stop.Outcome, abi.OutcomeFailed), Remedy: b.Stop.Remedy}), nil
+	case d.doubt && !d.call.Repeatable:
+		return d.stop(&abi.Outcome{Type: abi.OutcomeFailed}), nil
 	case d.event.Result.Streamed:
 		return d.stop(d.gaveUp(abi.OutcomeFailed, abi.ReasonStreamed, -1)), nil
 	case d.attempts >= abi.MaxAttempts:
@@ -167,24 +191,25 @@ func (d *decision) follow(rule *Rule, b *Branch) (abi.Action, error) {
 	return d.retry(b)
 }
 
-// stopped is the outcome that a rule's stop asks for.
-func (d *decision) stopped(s *StopRule) *abi.Outcome {
-	o := &abi.Outcome{Type: s.Outcome, Effects: d.effects(s.Effects), Remedy: s.Remedy}
-	if o.Type == "" {
-		o.Type = abi.OutcomeFailed
-		if o.Effects == abi.EffectsUnknown {
-			o.Type = abi.OutcomeIndeterminate
-		}
+// weigh notes that what this attempt did is in doubt, as it stays until the call
+// is ok. The branch is the one that was chosen.
+func (d *decision) weigh(chosen *Branch) {
+	if !d.call.Write {
+		return
 	}
-	return o
-}
-
-// effects are a write's; a read has none.
-func (d *decision) effects(e abi.Effects) abi.Effects {
-	if d.call.Write {
-		return e
+	own := chosen
+	if d.call.Repeatable {
+		rule, _ := d.doc.recognise(d.call, d.view)
+		own = rule.branch(d.call, d.repaired > 0)
 	}
-	return abi.EffectsNone
+	switch {
+	// What would be tried again has not been applied.
+	case own.Stop != nil && own.Stop.Effects == abi.EffectsUnknown:
+		d.doubt = true
+	// What it printed is of one request, and there may have been others.
+	case d.call.OneRequest != nil && !*d.call.OneRequest && (d.event.Result.Sent != abi.SentNo || d.view.sent != abi.SentNo):
+		d.doubt, d.unproven = true, true
+	}
 }
 
 // afterRepair goes on with the attempt that the repair was for, or stops.
@@ -195,18 +220,14 @@ func (d *decision) afterRepair() abi.Action {
 	return d.next(int(d.budget), 0)
 }
 
-// cancelled ends the call. If no attempt was running, nothing has been applied:
-// a failure that may have been is never retried.
+// cancelled ends the call. If no attempt was running, what is known of those
+// before it stands.
 func (d *decision) cancelled() abi.Action {
-	o := &abi.Outcome{Type: abi.OutcomeCancelled, Effects: abi.EffectsNone}
 	if d.ran() {
 		d.attempts++
-		rule, _ := d.doc.recognise(d.call, d.view)
+		rule, _ := d.doc.recognise(d.chosen, d.view)
 		d.remember(rule.kind)
-		// What would be tried again has not been applied.
-		if b := rule.branch(d.call, d.repaired > 0); b.Stop != nil {
-			o.Effects = d.effects(b.Stop.Effects)
-		}
+		d.weigh(rule.branch(d.chosen, d.repaired > 0))
 	}
-	return d.stop(o)
+	return d.stop(&abi.Outcome{Type: abi.OutcomeCancelled})
 }

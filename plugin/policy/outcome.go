@@ -2,8 +2,16 @@ package policy
 
 import "outlast/abi"
 
-// stop ends the call with an outcome, and tells the rest of its story.
+// stop ends the call with an outcome, and tells the rest of its story: while an
+// attempt is in doubt, a write that is not ok is indeterminate.
 func (d *decision) stop(o *abi.Outcome) abi.Action {
+	o.Effects = abi.EffectsNone
+	if d.doubt && o.Type != abi.OutcomeOK {
+		o.Effects = abi.EffectsUnknown
+		if o.Type != abi.OutcomeCancelled {
+			o.Type = abi.OutcomeIndeterminate
+		}
+	}
 	o.Attempts, o.ElapsedUS = d.attempts, d.elapsed
 	failures := d.attempts
 	if o.Type == abi.OutcomeOK {
@@ -20,10 +28,9 @@ func (d *decision) stop(o *abi.Outcome) abi.Action {
 	return abi.Action{Type: abi.Stop, Kind: o.Kind, Budget: o.Budget, Outcome: o}
 }
 
-// gaveUp is the outcome of a retryable failure that is not retried. Nothing of
-// it has been applied, or it would not have been retryable.
+// gaveUp is the outcome of a retryable failure that is not retried.
 func (d *decision) gaveUp(t abi.OutcomeType, reason string, budget int) *abi.Outcome {
-	o := &abi.Outcome{Type: t, Reason: reason, Effects: abi.EffectsNone}
+	o := &abi.Outcome{Type: t, Reason: reason}
 	if budget >= 0 {
 		s := &d.budgets[budget]
 		o.Budget = d.doc.Budgets[budget].Name
@@ -39,13 +46,15 @@ func (d *decision) exhausted(reason string, budget int) abi.Action {
 // message says the outcome in a sentence. It never quotes the attempt.
 func (d *decision) message(o *abi.Outcome) string {
 	tries := count(o.Attempts, "attempt") + " over " + seconds(o.ElapsedUS)
-	switch o.Type {
-	case abi.OutcomeOK:
+	switch {
+	case o.Type == abi.OutcomeOK:
 		return "succeeded after " + tries
-	case abi.OutcomeCancelled:
+	case o.Type == abi.OutcomeCancelled:
 		return "cancelled after " + tries + d.effectsText(o)
-	case abi.OutcomeExhausted:
+	case o.Type == abi.OutcomeExhausted:
 		return "gave up after " + tries + ": " + d.limit(o)
+	case o.Budget != "":
+		return "gave up after " + tries + ": " + d.limit(o) + d.effectsText(o)
 	}
 	text := o.Kind + " after " + tries
 	switch o.Reason {
@@ -62,6 +71,8 @@ func (d *decision) effectsText(o *abi.Outcome) string {
 	switch {
 	case !d.call.Write:
 		return ""
+	case d.unproven:
+		return "; the command may make several requests, so what it printed does not prove that nothing was applied: look before trying again"
 	case o.Effects == abi.EffectsUnknown:
 		return "; it may have been applied: look before trying again"
 	}

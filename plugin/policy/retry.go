@@ -131,7 +131,7 @@ func (d *decision) repair(b *Branch) abi.Action {
 // next is the retry after a delay, on budget i.
 func (d *decision) next(i int, delay int64) abi.Action {
 	budget, s := &d.doc.Budgets[i], &d.budgets[i]
-	d.phase, d.pending, d.budget, d.left, d.wakeAfter = attempting, delay, int64(i), 0, 0
+	d.phase, d.pending, d.budget, d.left, d.withheld, d.wakeAfter = attempting, delay, int64(i), 0, 0, 0
 	a := abi.Action{Type: abi.Retry, Kind: d.doc.kinds[d.kind], Budget: budget.Name, Attempt: d.attempts + 1, DelayUS: delay}
 	if budget.MaxWait > 0 && s.open == 1 {
 		left := max(0, budget.MaxWait-s.time)
@@ -139,7 +139,7 @@ func (d *decision) next(i int, delay int64) abi.Action {
 	}
 	if w := budget.Wake; delay > 0 && d.believed(w, s) {
 		d.wakeAfter = w.heldOff(s.vain)
-		a.Wake = &abi.Wake{By: w.by(d.call), AfterUS: d.wakeAfter}
+		a.Wake = &abi.Wake{By: w.by(d.chosen), AfterUS: d.wakeAfter}
 	}
 	return a
 }
@@ -166,8 +166,11 @@ func (d *decision) woken() (abi.Action, error) {
 	budget, s := &d.doc.Budgets[i], &d.budgets[i]
 	w, left := budget.Wake, max(0, d.pending-d.passed)
 	held := max(0, d.wakeAfter-d.passed)
-	if !d.believed(w, s) || held > 0 || !enough(d.event.By, w.by(d.call)) {
-		return d.waitOn(i, left, held), nil
+	if !d.believed(w, s) || held > 0 || !enough(d.event.By, w.by(d.chosen)) {
+		withheld := sum(d.withheld, d.passed)
+		action := d.waitOn(i, left, held)
+		d.withheld = withheld
+		return action, nil
 	}
 	u, err := d.chance(d.call, d.event)
 	if err != nil {
@@ -201,17 +204,22 @@ func (d *decision) waitOn(i int, delay, held int64) abi.Action {
 	return action
 }
 
-// down answers a wait that is over while the host sees that the server is down.
-// An attempt would be in vain, so the schedule goes on without it; but a limit
-// gets its last attempt, whatever the host sees.
-func (d *decision) down() (abi.Action, error) {
+// leftOut answers a wait that is over while the host sees that the server is
+// down, or not ready. An attempt would be in vain, so the schedule goes on
+// without it; but a limit gets its last attempt, whatever the host sees.
+func (d *decision) leftOut() (abi.Action, error) {
 	i := int(d.budget)
 	budget, s := &d.doc.Budgets[i], &d.budgets[i]
 	held, left := max(0, d.wakeAfter-d.passed), budget.MaxWait-s.time
+	withheld, room := int64(0), budget.Backoff.Cap // as much longer as a graph that is ready may be kept waiting by another
 	if budget.CallBudget != CallIgnore {
 		left = min(left, d.callLeft())
 	}
-	if !d.believed(budget.Wake, s) || left <= 0 || s.step >= abi.MaxAttempts {
+	if d.event.Type == abi.NotReady {
+		withheld = sum(d.withheld, d.passed)
+		room = budget.Backoff.Cap - withheld
+	}
+	if !d.believed(budget.Wake, s) || min(left, room) <= 0 || s.step >= abi.MaxAttempts {
 		return d.next(i, 0), nil
 	}
 	u, err := int64(0), error(nil)
@@ -221,14 +229,16 @@ func (d *decision) down() (abi.Action, error) {
 		}
 	}
 	s.step++
-	delay := budget.Backoff.delay(s.step, u)
+	delay := min(budget.Backoff.delay(s.step, u), room)
 	if delay >= d.callLeft() && (budget.CallBudget == CallStopAbove || budget.CallBudget == CallStopAt) {
 		return d.next(i, 0), nil // the schedule ends with this attempt
 	}
-	return d.waitOn(i, min(delay, left), held), nil
+	action := d.waitOn(i, min(delay, left), held)
+	d.withheld = withheld
+	return action, nil
 }
 
 // believed says whether what the host sees of the server counts.
 func (d *decision) believed(w *WakeRule, s *spent) bool {
-	return w != nil && s.vain < w.MaxVain && w.by(d.call) != ""
+	return w != nil && s.vain < w.MaxVain && w.by(d.chosen) != ""
 }

@@ -19,7 +19,13 @@ var pool = []known{
 	{refused, false}, {refused, false}, {refused, false}, {refused, false}, {broken, true}, {proxied, true}, {capped, false}, {lostRace, false},
 	{recovering, true}, {drifted, false}, {usage, false}, {strange, true}, {panicked, true}, {killed, true}, {timedOut, true},
 	{abi.Result{Signal: "SIGINT"}, true}, {*answered(503, "busy"), true}, {*answered(500, "graph is loading"), false},
-	{*exited(75, "", ""), false}, {*exited(1, "x\ncommand_outcome: {\"effects\":\"unknown\"}\n", ""), true},
+	{unsent(refused), false}, {*exited(75, "", ""), false}, {*exited(1, "x\ncommand_outcome: {\"effects\":\"unknown\"}\n", ""), true},
+}
+
+// unsent is a result of which the host knows that nothing left the caller.
+func unsent(r abi.Result) abi.Result {
+	r.Sent = abi.SentNo
+	return r
 }
 
 func drawCall(t *rapid.T) abi.Call {
@@ -30,6 +36,8 @@ func drawCall(t *rapid.T) abi.Call {
 		SurfaceConflict: rapid.IntRange(0, 3).Draw(t, "surface_conflict") == 0,
 		ConnectRetry:    rapid.IntRange(0, 3).Draw(t, "connect_retry") > 0,
 		Seed:            &seed,
+		OneRequest:      rapid.SampledFrom([]*bool{nil, nil, new(true), new(false)}).Draw(t, "one_request"),
+		Repeatable:      rapid.IntRange(0, 3).Draw(t, "repeatable") == 0,
 	}
 	if rapid.Bool().Draw(t, "there is a budget") {
 		call.BudgetUS = rapid.OneOf(rapid.Int64Range(1, 300*million), rapid.Int64Range(1, strictjson.MaxInteger)).Draw(t, "budget")
@@ -130,12 +138,14 @@ func (j *journey) tick(t *rapid.T) {
 
 // Whatever happens, and whatever the clock does: no panic, no more attempts, no
 // more sleep and no longer state than there may be, and no write that may have
-// been applied is repeated.
+// been applied is repeated, or told of as though it had not, unless its caller
+// allows the former.
 func TestAnySequenceOfEvents(t *testing.T) {
 	docs := []*Document{builtin(t, "omnigraph"), builtin(t, "witan-core"), steady(t, "5s"), worst(t)}
 	rapid.Check(t, func(t *rapid.T) {
 		j := &journey{doc: docs[rapid.IntRange(0, len(docs)-1).Draw(t, "document")], call: drawCall(t)}
 		safe := j.doc == docs[0] || j.doc == docs[2] // documents that know what is safe
+		doubt := false                               // a write may have been applied
 		stubborn := pool[rapid.IntRange(0, len(pool)-1).Draw(t, "most of the time")]
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			if j.last.Wake != nil && rapid.IntRange(0, 2).Draw(t, "woken") == 0 {
@@ -147,13 +157,13 @@ func TestAnySequenceOfEvents(t *testing.T) {
 			j.tick(t)
 			if j.last.Wake != nil && rapid.Bool().Draw(t, "down") {
 				u := drawChance(t)
-				j.step(t, abi.Event{Type: abi.Down, Random: &u})
+				j.step(t, abi.Event{Type: rapid.SampledFrom([]abi.EventType{abi.Down, abi.NotReady}).Draw(t, "how"), Random: &u})
 				continue
 			}
 			if rapid.IntRange(0, 40).Draw(t, "cancel") == 0 {
 				j.step(t, abi.Event{Type: abi.Cancelled})
-				if j.last.Outcome.Type != abi.OutcomeCancelled {
-					t.Fatalf("cancelled: %s", j.last.Encode())
+				if o := j.last.Outcome; o.Type != abi.OutcomeCancelled || safe && doubt != (o.Effects == abi.EffectsUnknown) {
+					t.Fatalf("cancelled, in doubt %v: %s", doubt, j.last.Encode())
 				}
 				return
 			}
@@ -166,18 +176,20 @@ func TestAnySequenceOfEvents(t *testing.T) {
 				e.Type = abi.Repaired
 			} else {
 				j.attempts++
+				several := j.call.OneRequest != nil && !*j.call.OneRequest && k.result.Sent != abi.SentNo
+				doubt = doubt || j.call.Write && (k.unknown || several)
 			}
 			j.step(t, e)
 			if j.last.Type == abi.Stop {
 				if o := j.last.Outcome; o.Attempts != j.attempts || o.Attempts > abi.MaxAttempts {
 					t.Fatalf("after %d attempts: %s", j.attempts, j.last.Encode())
 				}
-				if safe && e.Type == abi.Attempted && j.call.Write && k.unknown && j.last.Outcome.Effects != abi.EffectsUnknown {
+				if safe && doubt && j.last.Outcome.Effects != abi.EffectsUnknown {
 					t.Fatalf("a write that may have been applied: %s", j.last.Encode())
 				}
 				return
 			}
-			if safe && e.Type == abi.Attempted && j.call.Write && k.unknown {
+			if safe && doubt && !j.call.Repeatable {
 				t.Fatalf("a write that may have been applied is tried again after %q: %s", k.result.Stderr.Head, j.last.Encode())
 			}
 		}

@@ -28,9 +28,11 @@ type state struct {
 	broken    int64 // broken connections
 	repaired  int64 // repairs asked for
 	phase     phase
+	doubt     bool  // an attempt may have been applied, and another followed it
 	pending   int64 // the delay that was asked for
 	budget    int64 // that the pending retry counts on
 	left      int64 // while waking: what the schedule still had to wait after the pending delay
+	withheld  int64 // while attempting: from the last attempt or down to the pending delay, with no attempt in between
 	wakeAfter int64 // how long of the pending delay wakes are held off
 	kind      int64 // of the last failure
 	budgets   []spent
@@ -61,8 +63,13 @@ func newState(doc *Document) *state {
 	return s
 }
 
-// format is the first part of a state's text. One of another format is refused.
-const format = "o1"
+// The first part of a state's text says its format; one of another is refused. A
+// state in doubt has its own, since a build that does not know of doubt must not
+// go on as though nothing could have been applied.
+const (
+	format   = "o1"
+	doubtful = "o1d"
+)
 
 // fields visits every number of the state in the order of its text.
 func (s *state) fields(visit func(n *int64, low, high int64)) {
@@ -76,7 +83,11 @@ func (s *state) fields(visit func(n *int64, low, high int64)) {
 	visit((*int64)(&s.phase), 0, int64(phases)-1)
 	visit(&s.pending, 0, most)
 	visit(&s.budget, 0, max(0, int64(len(s.budgets))-1))
-	visit(&s.left, 0, most)
+	if s.phase == attempting {
+		visit(&s.withheld, 0, most)
+	} else {
+		visit(&s.left, 0, most)
+	}
 	visit(&s.wakeAfter, 0, most)
 	visit(&s.kind, 0, maxRules)
 	for i := range s.budgets {
@@ -99,7 +110,11 @@ func (s *state) fields(visit func(n *int64, low, high int64)) {
 // encode is the state's text: format, the policy's digest, the numbers, and a
 // checksum of it all.
 func (s *state) encode(doc *Document) string {
-	b := append(make([]byte, 0, usualState), format...)
+	first := format
+	if s.doubt {
+		first = doubtful
+	}
+	b := append(make([]byte, 0, usualState), first...)
 	b = append(b, ':')
 	b = append(b, doc.Digest...)
 	separator := byte(':')
@@ -149,7 +164,7 @@ func decodeState(doc *Document, text string) (*state, error) {
 	numbers, sum, four := strings.Cut(rest, ":")
 	body := text[:len(text)-len(sum)]
 	switch {
-	case !four || version != format || strings.IndexByte(sum, ':') >= 0:
+	case !four || version != format && version != doubtful || strings.IndexByte(sum, ':') >= 0:
 		return nil, badState("is not a state of this version")
 	case sum != number(checksum(body[:len(body)-1])):
 		return nil, badState("is damaged")
@@ -157,6 +172,7 @@ func decodeState(doc *Document, text string) (*state, error) {
 		return nil, badState("belongs to another policy")
 	}
 	s := newState(doc)
+	s.doubt = version == doubtful
 	if !s.allocateHistory(strings.Count(numbers, ".") + 1 - s.fixed()) {
 		return nil, badState("is out of bounds")
 	}

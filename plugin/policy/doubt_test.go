@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"outlast/abi"
+
+	"pgregory.net/rapid"
+)
+
+func numbersOf(state string) []string { return strings.Split(strings.Split(state, ":")[2], ".") }
+
+// A build that does not know of doubt must not go on with such a state, as
+// though nothing could have been applied.
+func TestAStateInDoubtHasItsOwnFormat(t *testing.T) {
+	call := write0(1)
+	call.Repeatable = true
+	w := wait0(t, steady(t, "150s"), call)
+	if !strings.HasPrefix(w.state, "o1:") {
+		t.Errorf("nothing is in doubt: %q", w.state)
+	}
+	w.attempt(w.last.DelayUS, broken)
+	if !strings.HasPrefix(w.state, "o1d:") {
+		t.Errorf("in doubt: %q", w.state)
+	}
+	for _, other := range []string{"o1:", "o1e:", "o1d", ":", "o2:"} {
+		wantBadState(t, w.doc, w.call, other+strings.TrimPrefix(w.state, "o1d:"))
+	}
+}
+
+// In whatever order attempts fail: an attempt that may have been applied and was
+// followed by another leaves each end but ok in doubt, with reason and budget as
+// the same call of a read has them.
+func TestRepeatableNeverTurnsUnknownIntoNone(t *testing.T) {
+	docs := []*Document{builtin(t, "omnigraph"), steady(t, "5s")}
+	rapid.Check(t, func(t *rapid.T) {
+		call := drawCall(t)
+		call.Write, call.Repeatable = true, true
+		read := call
+		read.Write = false
+		w := &waiting{t: t, doc: docs[rapid.IntRange(0, len(docs)-1).Draw(t, "document")], call: call}
+		twin := &waiting{t: t, doc: w.doc, call: read}
+		doubt := false
+		for w.last.Type != abi.Stop {
+			k := pool[rapid.IntRange(0, len(pool)-1).Draw(t, "result")]
+			doubt = doubt || k.unknown && !w.last.Repair || several(&call) && k.result.Sent != abi.SentNo && !w.last.Repair
+			e := abi.Event{Type: abi.Attempted, Result: &k.result}
+			if w.last.Repair {
+				e.Type = abi.Repaired
+			}
+			later := w.last.DelayUS
+			w.event(e, later)
+			twin.event(e, later)
+		}
+		o, of := w.last.Outcome, twin.last.Outcome
+		unknown := o.Effects == abi.EffectsUnknown
+		if doubt && !unknown || unknown && o.Type != abi.OutcomeIndeterminate && o.Type != abi.OutcomeCancelled {
+			t.Fatalf("in doubt %v: %s", doubt, w.last.Encode())
+		}
+		if o.Reason != of.Reason || o.Budget != of.Budget || o.Kind != of.Kind || o.Attempts != of.Attempts || !unknown && o.Type != of.Type {
+			t.Fatalf("%s\nas a read %s", w.last.Encode(), twin.last.Encode())
+		}
+	})
+}
+
+func several(call *abi.Call) bool { return call.OneRequest != nil && !*call.OneRequest }
+
+// A write that may make several requests is followed by another attempt only
+// where the host saw that nothing was sent, and is told of as in doubt where it
+// did not; in all else it goes as without that word.
+func TestSeveralRequestsAreNeverRepeated(t *testing.T) {
+	docs := []*Document{builtin(t, "omnigraph"), builtin(t, "witan-core"), worst(t)}
+	rapid.Check(t, func(t *rapid.T) {
+		call := drawCall(t)
+		call.Write, call.Repeatable, call.OneRequest = true, false, new(false)
+		plain := call
+		plain.OneRequest = nil
+		doc := docs[rapid.IntRange(0, len(docs)-1).Draw(t, "document")]
+		r := pool[rapid.IntRange(0, len(pool)-1).Draw(t, "result")].result
+		r.Sent = rapid.SampledFrom([]abi.Sent{abi.SentNo, abi.SentUnknown, abi.SentYes}).Draw(t, "sent")
+		e := abi.Event{Type: rapid.SampledFrom([]abi.EventType{abi.Attempted, abi.Cancelled}).Draw(t, "event"), Result: &r}
+		got, _ := ask(t, doc, &call, "", &e)
+		want, _ := ask(t, doc, &plain, "", &e)
+		switch {
+		case r.Sent == abi.SentNo:
+			if string(got.Encode()) != string(want.Encode()) && newView(&r).sent == abi.SentNo {
+				t.Fatalf("not sent: %s, without the word %s", got.Encode(), want.Encode())
+			}
+		case got.Type != abi.Stop || got.Outcome.Effects != abi.EffectsUnknown || got.Kind != want.Kind:
+			t.Fatalf("%s", got.Encode())
+		}
+	})
+}
