@@ -13,14 +13,14 @@ import (
 type driver struct {
 	task        *Task
 	crowd       *crowd
-	lastError   string        // of the last failed attempt, as an outcome would quote it
-	repairError string        // of the last failed repair
-	last        *abi.Result   // of an attempt; in a wait and after it, without its texts
-	seen        time.Duration // when the last event was, on the Clock
-	lookout     *lookout      // since the last attempt; nil: nobody watches
-	waited      bool          // since the last attempt
-	saidWhy     bool          // that nobody watches
-	hearsDown   func(context.Context) bool
+	lastError   string                            // of the last failed attempt, as an outcome would quote it
+	repairError string                            // of the last failed repair
+	last        *abi.Result                       // of an attempt; in a wait and after it, without its texts
+	seen        time.Duration                     // when the last event was, on the Clock
+	lookout     *lookout                          // since the last attempt; nil: nobody watches
+	waited      bool                              // since the last attempt
+	saidWhy     bool                              // that nobody watches
+	knows       func(context.Context, int64) bool // a minor version of the contract
 }
 
 // attempt makes attempt n and gives its event.
@@ -127,10 +127,21 @@ func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Slept, error) {
 	switch {
 	case err == nil && woken != "":
 		return d.slept(ctx, abi.WaitWoken, woken, nil)
-	case err == nil && watch.watch.Seen().Down && d.hearsDown(ctx):
-		return d.slept(ctx, abi.WaitDown, "", nil)
+	case err == nil:
+		return d.slept(ctx, d.full(ctx, watch.watch.Seen()), "", nil)
 	}
 	return d.slept(ctx, abi.WaitFull, "", err)
+}
+
+// full is how a wait that is over ended, in a word that the plugin knows.
+func (d *driver) full(ctx context.Context, seen Seen) abi.Wait {
+	switch {
+	case seen.Down && d.knows(ctx, minorDown):
+		return abi.WaitDown
+	case seen.NotReady && d.knows(ctx, minorNotReady):
+		return abi.WaitNotReady
+	}
+	return abi.WaitFull
 }
 
 // slept is how a wait ended, which the policy is told of where it was not full.
@@ -145,9 +156,9 @@ func (d *driver) slept(ctx context.Context, how abi.Wait, by abi.Readiness, err 
 		d.lookAway() // it must be seen away again before it can come back
 		d.seen = now
 		d.task.observe(Woken{By: by, At: now})
-	case how == abi.WaitDown:
+	case how == abi.WaitDown, how == abi.WaitNotReady:
 		d.seen = now
-		d.task.observe(LeftOut{At: now})
+		d.task.observe(LeftOut{At: now, NotReady: how == abi.WaitNotReady})
 	}
 	return abi.Slept{Wait: how, By: by, NowUS: micros(now)}, nil
 }
@@ -159,6 +170,8 @@ func eventOf(s *abi.Slept) *abi.Event {
 		return &abi.Event{Type: abi.Woken, NowUS: s.NowUS, By: s.By}
 	case abi.WaitDown:
 		return &abi.Event{Type: abi.Down, NowUS: s.NowUS}
+	case abi.WaitNotReady:
+		return &abi.Event{Type: abi.NotReady, NowUS: s.NowUS}
 	case abi.WaitCancelled:
 		return &abi.Event{Type: abi.Cancelled, NowUS: s.NowUS}
 	}

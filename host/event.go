@@ -40,10 +40,12 @@ type Woken struct {
 	At time.Duration
 }
 
-// LeftOut says that a wait is over and the server seen to be down, so that the
-// attempt would be in vain. The policy may want it all the same.
+// LeftOut says that a wait is over and the server seen to be down, or there but
+// not ready, so that the attempt would be in vain. The policy may want it all the
+// same.
 type LeftOut struct {
-	At time.Duration
+	At       time.Duration
+	NotReady bool // it is there, and loads
 }
 
 // Unwatched says why a wait that could be cut short is slept through. It comes

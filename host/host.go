@@ -34,9 +34,16 @@ type Call struct {
 	Read            bool          // it changes nothing, so it may be repeated
 	SurfaceConflict bool          // a compare-and-swap: lose a race rather than repeat the write
 	NoConnectRetry  bool          // do not wait for a server that is away
+	Repeatable      bool          // a write that may be applied again; while one of its attempts is in doubt, so is the call
 	Budget          time.Duration // the call's total budget; 0: none
 	Seed            *int64        // of the jitter, from 0 to 2^53-1; nil: a random one
 	Started         time.Duration // on the Clock, before any wait for a lock; 0: with the first attempt
+
+	// OneRequest says whether an attempt is known to make one request that can
+	// have effects (true), or may make several (false), so that what it prints
+	// does not prove that nothing of a write was applied. nil: the policy's rules
+	// alone decide.
+	OneRequest *bool
 }
 
 // Task is a call with the ways to carry it out.

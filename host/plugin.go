@@ -28,8 +28,8 @@ type Plugin struct {
 
 	crowd crowd // of calls in Run
 
-	asked     sync.Once // for its version of the contract
-	knowsDown bool
+	asked sync.Once // for its version of the contract
+	minor int64     // 0 where it could not be had
 }
 
 // embedded is the source of the plugin that comes with this package.
@@ -164,22 +164,44 @@ func (p *Plugin) Describe(ctx context.Context) (d abi.Description, err error) {
 
 // driver drives a task with this plugin.
 func (p *Plugin) driver(t *Task) *driver {
-	return &driver{task: t, crowd: &p.crowd, hearsDown: p.hearsDown}
+	return &driver{task: t, crowd: &p.crowd, knows: p.knows}
 }
 
-// minorDown is the version of the contract that brought the event "down".
-const minorDown = 1
+// The minor versions of the contract that brought what a host may not send to a
+// plugin before them.
+const (
+	minorDown     = 1
+	minorNotReady = 2
+	minorClaims   = 2 // the call's one_request and repeatable
+)
 
-// hearsDown says whether the plugin knows the event. One of a file is asked once.
-func (p *Plugin) hearsDown(ctx context.Context) bool {
+// knows says whether the plugin has a minor version of the contract. One of a
+// file is asked once.
+func (p *Plugin) knows(ctx context.Context, minor int64) bool {
 	if p.source == embedded {
 		return true
 	}
 	p.asked.Do(func() {
-		d, err := p.Describe(context.WithoutCancel(ctx))
-		p.knowsDown = err == nil && d.ABI.Minor >= minorDown
+		if d, err := p.Describe(context.WithoutCancel(ctx)); err == nil {
+			p.minor = d.ABI.Minor
+		}
 	})
-	return p.knowsDown
+	return p.minor >= minor
+}
+
+// told is the call in words that the plugin knows. One of before 1.2 has none for
+// a write that it must not repeat on what was printed, or may repeat in doubt:
+// such a call ends with its first failure.
+func (p *Plugin) told(ctx context.Context, call *abi.Call) error {
+	several := call.OneRequest != nil && !*call.OneRequest
+	if (call.OneRequest == nil && !call.Repeatable) || p.knows(ctx, minorClaims) {
+		return nil
+	}
+	if call.Write && (several || call.Repeatable) {
+		return fmt.Errorf("the plugin %s is of contract 1.%d, which has no word for a write that is repeatable or may make several requests: use one of 1.%d or later", p.source, p.minor, minorClaims)
+	}
+	call.OneRequest, call.Repeatable = nil, false
+	return nil
 }
 
 // Close frees the plugin. No call may be under way.

@@ -36,6 +36,10 @@ type Seen struct {
 	// Down says that the last look ended lately, and was refused, found no way
 	// to the server, or no such name. A look without an answer says nothing.
 	Down bool
+	// NotReady says that the last look ended lately, and was answered: the server
+	// is there, and loads. It is said only of what waiting helps, so that the
+	// remedies of a server that is blocked or draining are heard.
+	NotReady bool
 }
 
 // lookout is a call's watch, from one attempt to the next, with the wait that

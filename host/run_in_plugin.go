@@ -29,6 +29,9 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 	if outcome := p.endsAtOnce(d, call, &first); outcome != nil {
 		return d.stop(outcome), nil
 	}
+	if err := p.told(context.WithoutCancel(ctx), &call); err != nil {
+		return nil, &PluginError{Doing: "running the policy", Err: err, LastResult: d.last}
+	}
 	c := &callbacks{driver: d, plugin: p, ctx: ctx, call: call, next: &first}
 	for {
 		answer, err := c.run()

@@ -38,6 +38,7 @@ func (c *Call) wire() abi.Call {
 	w := abi.Call{
 		Label: c.Label, Remote: c.Remote, Write: !c.Read, SurfaceConflict: c.SurfaceConflict,
 		ConnectRetry: !c.NoConnectRetry, BudgetUS: micros(c.Budget), Seed: c.Seed,
+		OneRequest: c.OneRequest, Repeatable: c.Repeatable,
 	}
 	if c.Started != 0 {
 		started := micros(c.Started)
@@ -69,6 +70,9 @@ func (s *Session) Next(ctx context.Context, e abi.Event) (abi.Action, error) {
 		return abi.Action{}, s.bad
 	case s.over:
 		return abi.Action{}, errors.New("outlast: the session is over: the policy has stopped the call")
+	}
+	if err := s.plugin.told(ctx, &s.call); err != nil {
+		return abi.Action{}, &PluginError{Doing: "deciding", Err: err, LastResult: e.Result}
 	}
 	request := abi.DecideRequest{Policy: s.policy.ref(), Call: s.call, State: s.state, Event: e}
 	action, err := s.decide(ctx, &request)
@@ -132,6 +136,9 @@ func isUnknownPolicy(err error) bool {
 // for the same answer each time.
 func (p *Plugin) Explain(ctx context.Context, policy *Policy, call Call, result abi.Result) (abi.Action, error) {
 	s := p.Session(policy, call)
+	if err := p.told(ctx, &s.call); err != nil {
+		return abi.Action{}, &PluginError{Doing: "explaining", Err: err, LastResult: &result}
+	}
 	request := abi.DecideRequest{
 		Policy: s.policy.ref(), Call: s.call, Explain: true,
 		Event: abi.Event{Type: abi.Attempted, Result: &result},
