@@ -68,14 +68,22 @@ func (w *wrapped) end(e ending) (code int, err error) {
 		o.Effects = abi.EffectsUnknown
 		e.outcome = &o
 	}
+	if w.verb.JournalKey != "" {
+		w.finishJournal(e) // a kill from here on finds what is not shown yet in the record
+	}
 	if w.last == nil {
 		code, err = w.neverRun(e.err)
 	} else {
 		code, err = w.show(e)
 	}
-	w.counter.Finish(e.outcome)
-	w.recorder.Finish(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
+	w.finishJournal(e)
+	w.finishRecords(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
 	return code, err
+}
+
+func (w *wrapped) finishRecords(end record.End) {
+	w.counter.Finish(end.Outcome)
+	w.recorder.Finish(end)
 }
 
 // neverRun is the end of a call without an attempt.
