@@ -17,17 +17,16 @@ import (
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
 	"outlast/host/subprocess"
-	"outlast/journal"
 )
 
 type runVerb struct {
 	callFlags    `group:"command"`
-	Policy       string `group:"retry" placeholder:"NAME|FILE" help:"By default the command's: see outlast policy list."`
+	Wrapper      []string `group:"command" sep:"none" placeholder:"FILE" help:"A script that does no more than to run the command once."`
+	Policy       string   `group:"retry" placeholder:"NAME|FILE" help:"By default the command's: see outlast policy list."`
 	spot.Flags   `group:"retry"`
 	pluginFlags  `group:"retry"`
 	limitFlags   `group:"limit"`
 	processFlags `group:"process"`
-	journalFlags `group:"journal"`
 	outputFlags  `group:"tell"`
 	Command      []string `arg:"" optional:"" passthrough:"partial" help:"The command and its arguments."`
 }
@@ -63,7 +62,6 @@ var flagGroups = kong.ExplicitGroups([]kong.Group{
 	{Key: "retry", Title: "What is retried:"},
 	{Key: "limit", Title: "How long:"},
 	{Key: "process", Title: "How it runs:"},
-	{Key: "journal", Title: "What outlives it:"},
 	{Key: "tell", Title: "What is told:"},
 })
 
@@ -105,7 +103,10 @@ type wrapped struct {
 	verb       *runVerb
 	argv       []string
 	env        []string
-	linked     bool // called as the command: its stores' locks are the caller's
+	name       string   // of the command, if it is one whose lines can be read
+	known      bool     // the program surely is that command, and not another of its name
+	lineEnv    []string // the environment in which the command then runs
+	linked     bool     // called as the command: its stores' locks are the caller's
 	policy     *host.Policy
 	plugin     *host.Plugin
 	call       host.Call
@@ -120,7 +121,6 @@ type wrapped struct {
 	recorder   *record.Recorder
 	counter    *metrics.Recorder
 	lock       *omnigraph.StoreLock // nil: not held
-	journal    *journal.Run         // nil: none is kept
 	attempts   int64
 	last       *subprocess.Ended // the last attempt, whose output is still held
 	gc         int               // Go's percentage, while another holds
@@ -171,7 +171,7 @@ func showFormat(flag string) show.Format {
 // looksOn says whether a flag asks for more than a retry, which is done also
 // where another outlast decides what is run again.
 func (v *runVerb) looksOn() bool {
-	return v.AttemptTimeout != nil || v.KillAfter != nil || v.Events != "" || v.Report != "" || v.MetricsFile != "" || v.hasOwnKey()
+	return v.AttemptTimeout != nil || v.KillAfter != nil || v.Events != "" || v.Report != "" || v.MetricsFile != ""
 }
 
 // check finds what is wrong with the numbers.
@@ -195,7 +195,7 @@ func (v *runVerb) check() error {
 			return usageError("--%s: expected a number from 1 to 255, not %d", c.flag, *n)
 		}
 	}
-	return v.journalFlags.check()
+	return v.checkWrappers()
 }
 
 func (w *wrapped) close() {
@@ -217,12 +217,6 @@ func (w *wrapped) run(ctx context.Context) error {
 	w.relay, w.ctx = relay, ctx
 	if w.verb.Verbose {
 		w.printer.Notice("policy %s; %s", w.policy.Name(), w.described())
-	}
-	switch answer, err := w.begin(ctx); {
-	case err != nil:
-		return w.refuse(err)
-	case answer != nil:
-		return w.answer(answer)
 	}
 	e := w.carryOut(ctx)
 	code, err := w.end(e)
@@ -257,13 +251,13 @@ func (w *wrapped) carryOut(ctx context.Context) ending {
 		return ending{err: err}
 	}
 	defer release()
-	if w.isPassed() {
+	if isInside() {
 		return w.once(ctx)
 	}
-	outcome, err := w.plugin.RunInPlugin(ctx, w.journalledTask(&host.Task{
+	outcome, err := w.plugin.RunInPlugin(ctx, &host.Task{
 		Policy: w.policy, Call: w.call, Attempt: w.attempt, Repair: w.repair, Observe: w.observe,
 		Ready: w.watch.server, Unwatched: w.watch.off, Secrets: w.secrets(),
-	}))
+	})
 	return ending{outcome, err}
 }
 

@@ -11,16 +11,25 @@ import (
 	"outlast/host/subprocess"
 )
 
-// describeCall reads the command line, where the command is one that we know.
-// Of another nothing is known, so it is a write unless the caller says otherwise.
+// describeCall reads the command line, where the command is called by a name
+// that we know. A line that only reads is a read, whatever stands behind the
+// name; that a write makes one request is said of the command itself alone. Of
+// another command nothing is known, so it is a write unless the caller says
+// otherwise.
 func (w *wrapped) describeCall() {
-	w.line = commands.Parse(w.argv, w.env)
-	guess := host.Call{Label: label(w.argv[0]), Remote: true, Read: w.line.Read}
-	if omnigraph.Is(w.argv[0]) {
+	w.identify()
+	guess := host.Call{Label: label(w.argv[0]), Remote: true}
+	switch w.name {
+	case "":
+	case "omnigraph":
 		inv := omnigraph.Parse(w.argv)
 		guess = host.Call{Label: label(inv.Verb), Remote: inv.Remote, Read: !inv.Write}
 		w.graph = &inv
 		w.env = omnigraph.Env(w.env, inv, "")
+	default:
+		w.line = commands.Parse(w.argv, w.lineEnv)
+		w.line.Direct = w.line.Direct && w.known
+		guess.Read = w.line.Read
 	}
 	w.call = w.verb.call(guess)
 	w.call.Seed = w.verb.Seed
@@ -44,21 +53,26 @@ func (w *wrapped) choosePolicy() error {
 		if start := subprocess.Find(w.argv[0]); start != nil {
 			return started(start) // whatever its policy would be
 		}
-		return usageError("run: no policy fits %s. Name one with --policy, and say --read if the command changes nothing (else it is a write); "+
-			"or say what to retry with --retry-exit, --retry-stderr, --attempts or --backoff, together with --read or --repeatable", w.argv[0])
+		return usageError("run: no policy fits %s, and outlast cannot know what it does. Say --read if it changes nothing, or --repeatable if it may be run again; "+
+			"and what to retry: with --retry-exit, --retry-stderr, --attempts or --backoff, or by a --policy. "+
+			"Without --read or --repeatable a policy repeats none of its writes. In a script, wrap each command of it instead", w.argv[0])
 	}
 	p, err := loadPolicy(name)
 	if err == nil {
 		p, err = withMaxWait(p, v.MaxWait)
 	}
+	if err != nil {
+		return err
+	}
 	w.policy = p
-	w.call.Read = w.call.Read || w.repeatable // to the policy it is the same
-	return err
+	w.call.Repeatable = w.repeatable
+	w.judge()
+	return nil
 }
 
 // writes says whether the command may change something, which a repeatable one
-// does too, although its policy takes it for a read.
-func (w *wrapped) writes() bool { return !w.call.Read || w.repeatable }
+// does too.
+func (w *wrapped) writes() bool { return !w.call.Read }
 
 // makePolicy makes the one that the flags describe.
 func (w *wrapped) makePolicy() error {
@@ -74,7 +88,7 @@ func (w *wrapped) makePolicy() error {
 		return usageError("%v", err)
 	}
 	w.policy = p
-	w.call.Read = true // or repeatable, which to the policy is the same
+	w.call.Repeatable = w.repeatable
 	return nil
 }
 

@@ -63,27 +63,14 @@ const kindInside = "failed"
 // end shows the last attempt's output and gives the exit code, whatever the
 // policy and the plugin made of it. An error is one of our own.
 func (w *wrapped) end(e ending) (code int, err error) {
-	if e.outcome != nil && w.repeatable && e.outcome.Type != abi.OutcomeOK {
-		o := *e.outcome // a repeatable write is one all the same
-		o.Effects = abi.EffectsUnknown
-		e.outcome = &o
-	}
-	if w.verb.JournalKey != "" {
-		w.finishJournal(e) // a kill from here on finds what is not shown yet in the record
-	}
 	if w.last == nil {
 		code, err = w.neverRun(e.err)
 	} else {
 		code, err = w.show(e)
 	}
-	w.finishJournal(e)
-	w.finishRecords(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
+	w.counter.Finish(e.outcome)
+	w.recorder.Finish(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
 	return code, err
-}
-
-func (w *wrapped) finishRecords(end record.End) {
-	w.counter.Finish(end.Outcome)
-	w.recorder.Finish(end)
 }
 
 // neverRun is the end of a call without an attempt.
@@ -111,6 +98,9 @@ func (w *wrapped) show(e ending) (code int, err error) {
 	readerGone := errors.Is(shown, syscall.EPIPE)
 	if !readerGone { // in a pipeline that is an ordinary end
 		w.printer.Finish(e.outcome)
+		if why := w.unproven(e.outcome); why != "" {
+			w.printer.Notice("%s", why)
+		}
 	}
 	var unended *subprocess.UnendedError
 	switch {

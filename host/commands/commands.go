@@ -29,8 +29,9 @@ type Line struct {
 }
 
 // Parse reads a command line; argv[0] is the command, which is known by its base
-// name. env is the command's environment, as "NAME=value": files in the user's
-// home may change what a command does.
+// name: whether it is that command is another question, which Program.Is answers.
+// env is the command's environment, as "NAME=value": it, and files in the user's
+// home, may change what a command does.
 func Parse(argv, env []string) Line {
 	if len(argv) == 0 {
 		return Line{}
@@ -46,7 +47,7 @@ func Parse(argv, env []string) Line {
 	case "kubectl":
 		return kubectl(args)
 	case "git":
-		return git(args)
+		return git(argv[0], args, env)
 	}
 	return Line{} // ssh too: what it runs is somebody else's command line
 }

@@ -1,9 +1,7 @@
 package commands
 
 import (
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -175,20 +173,22 @@ func curlReadsConfig(args []string, env map[string]string) bool {
 	if len(args) > 0 && (args[0] == "--disable" || args[0] == "-q") {
 		return false
 	}
-	if runtime.GOOS == "windows" || env["HOME"] == "" {
-		return true // it looks in places that are not known here
-	}
-	for _, dir := range []string{env["CURL_HOME"], env["XDG_CONFIG_HOME"], env["HOME"], filepath.Join(env["HOME"], ".config")} {
-		for _, name := range []string{".curlrc", "_curlrc", "curlrc"} {
-			if dir != "" && mayExist(filepath.Join(dir, name)) {
-				return true
-			}
-		}
-	}
-	return false
+	files, known := curlConfigs(env)
+	return !known || anyReadable(files)
 }
 
-func mayExist(path string) bool {
-	_, err := os.Lstat(path)
-	return !os.IsNotExist(err)
+// curlConfigs are the files that curl may take for its .curlrc. It takes the
+// first that it can open; CURL_HOME and XDG_CONFIG_HOME come before HOME, and
+// the account's home last. Releases before 7.88 know fewer of them.
+func curlConfigs(env map[string]string) (files []string, known bool) {
+	dirs, known := homes(env)
+	for _, dir := range append([]string{env["CURL_HOME"], env["XDG_CONFIG_HOME"]}, dirs...) {
+		if dir == "" {
+			continue
+		}
+		for _, name := range []string{".curlrc", "_curlrc", "curlrc", ".config/curlrc", ".config/.curlrc"} {
+			files = append(files, filepath.Join(dir, name))
+		}
+	}
+	return files, known
 }

@@ -30,7 +30,7 @@ func gitRead(command string) *grammar {
 
 // git: never Direct. A push may have several destinations and goes through hooks
 // that print what they like; over ssh, so does the other side.
-func git(args []string) Line {
+func git(program string, args, env []string) Line {
 	_, operands, ok := gitGrammar.scan(args)
 	if !ok || len(operands) == 0 {
 		return Line{}
@@ -39,7 +39,8 @@ func git(args []string) Line {
 	if command == nil {
 		return Line{}
 	}
+	global := args[:len(args)-len(operands)]
 	_, operands, ok = command.scan(operands[1:])
 	// transport::address runs a helper, which may be any program.
-	return Line{Read: ok && !strings.Contains(strings.Join(operands, " "), "::")}
+	return Line{Read: ok && !strings.Contains(strings.Join(operands, " "), "::") && !gitRunsMore(program, global, env)}
 }

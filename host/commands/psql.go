@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -23,7 +22,7 @@ var psqlFiles names = `-o --output -L --log-file`
 // psql: never surely a read, for a SELECT may call anything. It is Direct if all
 // that it runs is SQL. A backslash could start a command of psql that prints
 // what it likes to stderr (\warn), runs a program (\!) or connects again (\c),
-// and so could a variable's value. A psqlrc of the whole system is trusted not to.
+// and so could a variable's value.
 func psql(args []string, env map[string]string) Line {
 	options, operands, ok := psqlGrammar.scan(args)
 	if !ok || strings.Contains(strings.Join(operands, ""), `\`) {
@@ -79,19 +78,34 @@ func isPlainSQL(path string) bool {
 	return err == nil && len(text) <= maxScript && bytes.IndexByte(text, '\\') < 0
 }
 
-// psqlReadsRC says whether the user may have a psqlrc.
+// psqlReadsRC says whether there may be a psqlrc.
 func psqlReadsRC(env map[string]string) bool {
-	if runtime.GOOS == "windows" || env["HOME"] == "" {
-		return true // it lies elsewhere
-	}
-	if rc := env["PSQLRC"]; rc != "" {
-		return true
-	}
-	found, err := filepath.Glob(filepath.Join(globless(env["HOME"]), ".psqlrc*"))
-	return err != nil || len(found) > 0
+	prefixes, known := psqlConfigs(env)
+	return !known || anyBegins(prefixes)
 }
 
-// globless is a path in which Glob finds no pattern.
-func globless(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+// psqlConfigs are how the paths begin of the files that psql may run once it is
+// connected: the system's, and that of PSQLRC or else of the user's home, each
+// with or without "-" and psql's version behind. Of PSQLRC only that it means no
+// file is known.
+func psqlConfigs(env map[string]string) (prefixes []string, known bool) {
+	for _, dir := range psqlSystem {
+		prefixes = append(prefixes, filepath.Join(dir, "psqlrc"))
+	}
+	if rc := env["PSQLRC"]; rc != "" {
+		return prefixes, rc == "/dev/null"
+	}
+	dirs, known := homes(env)
+	for _, dir := range dirs {
+		prefixes = append(prefixes, filepath.Join(dir, ".psqlrc"))
+	}
+	return prefixes, known
+}
+
+// psqlSystem are the directories of the system's psqlrc (pg_config --sysconfdir):
+// Debian's, the default of a prefix /usr, Red Hat's, and those of common
+// prefixes, Homebrew's among them.
+var psqlSystem = []string{
+	"/etc/postgresql-common", "/etc/postgresql", "/etc", "/etc/sysconfig/pgsql", "/usr/etc/postgresql", "/usr/etc",
+	"/usr/local/etc/postgresql", "/usr/local/etc", "/usr/local/pgsql/etc", "/opt/homebrew/etc/postgresql",
 }

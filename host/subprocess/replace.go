@@ -1,9 +1,6 @@
 package subprocess
 
-import (
-	"errors"
-	"os/exec"
-)
+import "errors"
 
 func noCommand() error {
 	return &StartError{ExitCode: exitNotFound, Err: errors.New("no command is given")}
@@ -15,7 +12,7 @@ func Find(name string) error {
 	if name == "" {
 		return noCommand()
 	}
-	if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
+	if _, err := LookPath(name); err != nil {
 		return &StartError{Command: name, ExitCode: shellExitCode(name, err), Err: plain(err)}
 	}
 	return nil

@@ -2,11 +2,7 @@
 
 package subprocess
 
-import (
-	"errors"
-	"os/exec"
-	"syscall"
-)
+import "syscall"
 
 // Replace makes this process the command: it gets all that is ours, with env
 // for its environment, and there is nothing of ours left around it. It returns
@@ -15,8 +11,8 @@ func Replace(argv, env []string) error {
 	if len(argv) == 0 || argv[0] == "" {
 		return noCommand()
 	}
-	path, err := exec.LookPath(argv[0])
-	if err == nil || errors.Is(err, exec.ErrDot) { // which a shell would run
+	path, err := LookPath(argv[0])
+	if err == nil {
 		err = syscall.Exec(path, argv, env)
 		if script := asScript(err, "", path, argv[1:]); script != nil {
 			err = syscall.Exec(binSh, script, env)

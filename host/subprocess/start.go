@@ -93,6 +93,9 @@ func (c *Command) command(argv ...string) *exec.Cmd {
 	if runtime.GOOS != "windows" && errors.Is(cmd.Err, exec.ErrDot) {
 		cmd.Err = nil // the user's PATH names the working directory, so a shell would run it
 	}
+	if path := withoutPath(argv[0]); path != "" {
+		cmd.Path, cmd.Err = path, nil
+	}
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = c.Env, c.Dir, c.Keep
 	return cmd
 }
@@ -154,7 +157,7 @@ func onPath(name string) bool {
 	if strings.ContainsRune(name, filepath.Separator) {
 		return false
 	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+	for _, dir := range folders() {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
 			return true
 		}

@@ -16,7 +16,6 @@ import (
 
 	"outlast/cmd/outlast/internal/spot"
 	"outlast/host/ready"
-	"outlast/journal"
 )
 
 // places are where a setting may come from, beside its flag.
@@ -91,8 +90,6 @@ var settings = []setting{
 	{"exhausted-code", anywhere, aNumber, "a number from 1 to 255", readNumber(1, 255)},
 	{"indeterminate-code", anywhere, aNumber, "a number from 1 to 255", readNumber(1, 255)},
 	{"stdin", anywhere, aText, "replay, pass or none", readOneOf("replay", "pass", "none")},
-	{"journal", anywhere, aText, "a directory's absolute path", readPath},
-	{"journal-key", inEnv, aText, "1 to 256 bytes of printable text", readJournalKey},
 	{"log-format", anywhere, aText, "text or json", readOneOf("text", "json")},
 	{"events", anywhere, aText, "a file's absolute path", readPath},
 	{"report", anywhere, aText, "a file's absolute path", readPath},
@@ -110,6 +107,7 @@ var settings = []setting{
 	{"repeatable", inCommand, aTruth, "true or false", readTruth},
 	{"remote", inCommand, aTruth, "true or false", readTruth},
 	{"local", inCommand, aTruth, "true or false", readTruth},
+	{"wrapper", inCommand, aText | aList, "absolute paths of scripts that run the command once", readPath},
 	{"surface-conflict", inCommand, aTruth, "true or false", readTruth},
 	{"no-connect-retry", inCommand, aTruth, "true or false", readTruth},
 
@@ -242,11 +240,6 @@ func readPolicy(o *origin, text string) (string, error) {
 		err = fmt.Errorf("the built-in policies are %s", strings.Join(o.policies, ", "))
 	}
 	return path, err
-}
-
-func readJournalKey(_ *origin, text string) (string, error) {
-	_, err := journal.Given(text)
-	return text, asForm(err)
 }
 
 func readExits(_ *origin, text string) (string, error) {
