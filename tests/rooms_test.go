@@ -35,7 +35,7 @@ var mayUse = map[string][]string{
 	"policies/internal/h2":           {},
 	"host/subprocess":                {"outlast/abi", "outlast/host/subprocess/quit", "golang.org/x/sys"},
 	"host/subprocess/quit":           {},
-	"host/omnigraph":                 {"golang.org/x/sys"},
+	"host/omnigraph":                 {"golang.org/x/sys", "github.com/goccy/go-yaml"},
 	"host/internal/wasmfile":         {"outlast/abi"},
 	"host/internal/kernel":           {"github.com/tetratelabs/wazero"},
 	"host/internal/engine":           {"outlast/host/internal/kernel", "outlast/host/internal/engine/diskcache", "outlast/host/internal/wasmfile", "outlast/abi", "github.com/tetratelabs/wazero", "golang.org/x/sys"},

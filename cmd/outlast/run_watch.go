@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"outlast/host"
+	"outlast/host/omnigraph"
 	"outlast/host/ready"
 )
 
@@ -22,7 +23,7 @@ type watching struct {
 }
 
 // chooseWatching finds what to watch: what --ready names, or the server that
-// omnigraph is given as a URL, unless a proxy stands before it.
+// omnigraph goes to, unless a proxy stands before it.
 func (w *wrapped) chooseWatching() (watching, error) {
 	choice, err := ready.Parse(w.verb.Ready)
 	if err != nil {
@@ -31,13 +32,22 @@ func (w *wrapped) chooseWatching() (watching, error) {
 	if choice.Target != nil {
 		return watching{server: ready.Server(*choice.Target), target: choice.Target.String(), name: newNameCheck(choice.Target.Host)}, nil
 	}
-	if w.graph == nil || w.graph.Server == "" {
+	if w.graph == nil {
 		return watching{}, nil
 	}
-	chosen := watching{name: newNameCheck(hostOf(w.graph.Server))}
-	target, err := ready.Of(w.graph.Server)
-	if !choice.Auto || err != nil {
-		return chosen, nil // a name of omnigraph's own configuration is no URL
+	server, why := omnigraph.Server(w.argv, w.env)
+	chosen := watching{name: newNameCheck(hostOf(server))}
+	if !choice.Auto {
+		return chosen, nil
+	}
+	if server == "" {
+		chosen.off = why
+		return chosen, nil
+	}
+	target, err := ready.Omnigraph(server)
+	if err != nil {
+		chosen.off = fmt.Sprintf("the server %v", err)
+		return chosen, nil
 	}
 	if proxy, selected := ready.ProxyFor(w.env, target); selected {
 		chosen.off = fmt.Sprintf("%s sends the command through a proxy; --ready says what to watch instead", proxy)

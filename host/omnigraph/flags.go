@@ -4,13 +4,15 @@ package omnigraph
 type role int
 
 const (
-	plainValue role = iota
-	noValue         // the flag stands alone
-	helpFlag        // it stands alone, prints something and nothing else happens
-	serverURL       // a server's address or name
-	storeURI        // one graph's storage
-	clusterURI      // a cluster's storage
-	namedScope      // a destination that the user's configuration resolves
+	plainValue  role = iota
+	noValue          // the flag stands alone
+	helpFlag         // it stands alone, prints something and nothing else happens
+	serverURL        // a server's address or name
+	storeURI         // one graph's storage
+	clusterURI       // a cluster's storage
+	namedScope       // a destination that the user's configuration resolves
+	profileName      // the same, if nothing else says where the invocation goes
+	directFlag       // it stands alone, and has the folder's context passed over
 )
 
 // longFlags are all that are documented, of all commands: none takes a value
@@ -21,12 +23,12 @@ var longFlags = map[string]role{
 	"as":      plainValue,
 	"server":  serverURL,
 	"graph":   plainValue,
-	"profile": plainValue, // any other address goes before it
+	"profile": profileName,
 	"target":  namedScope, // since 0.14
 	"store":   storeURI,
 	"cluster": clusterURI,
 	"config":  plainValue,
-	"direct":  noValue,
+	"direct":  directFlag,
 	"yes":     noValue,
 	"quiet":   noValue,
 	"json":    noValue,

@@ -32,16 +32,18 @@ type Invocation struct {
 // word was the storage after all, the target is simply not known; if it was not,
 // omnigraph itself refuses any second storage. A flag that lacks its value, and
 // an address that is given twice, make an invocation ambiguous too.
-func Parse(argv []string) Invocation {
+func Parse(argv []string) Invocation { return parsed(argv).inv }
+
+func parsed(argv []string) *parser {
 	if len(argv) == 0 {
-		return Invocation{Write: true, Remote: true, Ambiguous: true}
+		return &parser{inv: Invocation{Write: true, Remote: true, Ambiguous: true}}
 	}
-	p := parser{inv: Invocation{Command: argv[0]}, args: renamed(argv[1:])}
+	p := &parser{inv: Invocation{Command: argv[0]}, args: renamed(argv[1:])}
 	for len(p.args) > 0 {
 		p.next()
 	}
 	p.finish()
-	return p.inv
+	return p
 }
 
 // renamed mends the old two-word name of lint, which omnigraph takes only right
@@ -62,6 +64,8 @@ type parser struct {
 	help        bool
 
 	server, store, cluster, named address
+	profile                       address // any other address goes before it
+	direct                        bool    // whatever the folder says
 }
 
 // address is what a kind of addressing flag was given.
@@ -123,8 +127,9 @@ func (p *parser) unknown(attached bool) {
 
 func (p *parser) known(kind role, value string, attached bool) {
 	switch kind {
-	case noValue, helpFlag:
+	case noValue, helpFlag, directFlag:
 		p.help = p.help || kind == helpFlag
+		p.direct = p.direct || kind == directFlag
 		return
 	}
 	if !attached {
@@ -143,6 +148,8 @@ func (p *parser) known(kind role, value string, attached bool) {
 		p.set(&p.cluster, value)
 	case namedScope:
 		p.set(&p.named, value)
+	case profileName:
+		p.profile = address{given: true, value: value}
 	}
 }
 
@@ -184,12 +191,7 @@ func (p *parser) target(verb verb) {
 	default:
 		p.set(&p.store, p.positionals[0])
 	}
-	ways := 0
-	for _, a := range []address{p.server, p.store, p.cluster, p.named} {
-		if a.given {
-			ways++
-		}
-	}
+	ways := p.ways()
 	switch {
 	case ways == 0:
 		p.inv.Remote = !verb.here // the configuration says where
@@ -200,4 +202,15 @@ func (p *parser) target(verb verb) {
 	default:
 		p.inv.Remote = true
 	}
+}
+
+// ways counts how often the command line says where the invocation goes, the
+// profile aside.
+func (p *parser) ways() (n int) {
+	for _, a := range []address{p.server, p.store, p.cluster, p.named} {
+		if a.given {
+			n++
+		}
+	}
+	return n
 }

@@ -2,16 +2,11 @@ package ready
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
-	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -30,6 +25,8 @@ const (
 	nameless   level = iota - 1 // no such name, as far as we know
 	unanswered                  // no answer in time, closed without one, or a failure that says nothing
 	down                        // refused, or no way to it
+	loading                     // it says that it is not ready yet, and will be by itself
+	unready                     // of omnigraph: another answer that is no sign of readiness, or none
 	accepting                   // it accepted a connection
 	healthy                     // it answered its health check as expected
 )
@@ -57,20 +54,17 @@ func look(ctx context.Context, t *Target, connected func()) level {
 func lookAt(ctx context.Context, t *Target, addresses []netip.Addr, connected func()) level {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l := &looking{target: t, connected: connected, least: down}
+	l := &looking{target: t, connected: connected, most: unanswered}
 	var group sync.WaitGroup
 	for _, address := range addresses {
 		group.Go(func() {
-			if l.at(ctx, address.Unmap()) == t.best() {
+			if l.reach(l.at(ctx, address.Unmap())) == t.best() {
 				cancel() // the other addresses have nothing to add
 			}
 		})
 	}
 	group.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = true
-	return max(l.most, l.least)
+	return l.end()
 }
 
 // best is the most that a look at the target can see.
@@ -108,7 +102,8 @@ type looking struct {
 	mu    sync.Mutex
 	over  bool  // nothing more is told
 	most  level // that an address came to
-	least level // down only if each address that failed is
+	mute  bool  // one of them said nothing
+	heard bool  // of a connection
 }
 
 // reach notes what an address came to.
@@ -118,52 +113,52 @@ func (l *looking) reach(to level) level {
 	if l.over {
 		return to
 	}
-	if to < accepting {
-		l.least = min(l.least, to)
-		return to
-	}
-	if l.most < accepting && l.target.best() > accepting {
+	if to >= accepting && !l.heard && l.target.best() > accepting {
+		l.heard = true
 		l.connected()
 	}
+	l.mute = l.mute || to == unanswered
 	l.most = max(l.most, to)
 	return to
 }
 
+// end is what the look came to. An attempt may meet any of the addresses: it
+// would be in vain only if each of them says so.
+func (l *looking) end() level {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	if l.mute && l.most < unready {
+		return unanswered
+	}
+	return l.most
+}
+
 // at looks at one address.
 func (l *looking) at(ctx context.Context, address netip.Addr) level {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(address.String(), l.target.Port))
+	to := net.JoinHostPort(address.String(), l.target.Port)
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", to)
 	if err != nil {
-		return l.reach(failed(err))
+		return failed(err)
 	}
 	defer conn.Close()
-	if l.target.best() == accepting {
-		return l.reach(stays(conn))
+	switch {
+	case l.target.best() == accepting:
+		return stays(conn)
+	case l.target.Omnigraph:
+		return (&visit{target: l.target, to: to, conn: conn}).life(ctx)
 	}
 	stayed := time.AfterFunc(steady, func() { l.reach(accepting) })
 	defer stayed.Stop()
-	answering := &answering{Conn: conn}
-	status, err := ask(ctx, l.target, answering)
+	v := &visit{target: l.target, to: to, conn: conn}
+	got, err := v.ask(ctx, l.target.Path)
 	switch {
-	case err == nil && l.target.expects(status):
-		return l.reach(healthy)
-	case err != nil && !answering.heard.Load() && ctx.Err() == nil:
-		return l.reach(unanswered) // closed without a word
+	case err == nil && l.target.expects(got.status):
+		return healthy
+	case err != nil && !got.heard && ctx.Err() == nil:
+		return unanswered // closed without a word
 	}
-	return l.reach(accepting)
-}
-
-// answering is a connection that notes whether the other side says anything.
-type answering struct {
-	net.Conn
-	heard atomic.Bool
-}
-
-func (a *answering) Read(p []byte) (int, error) {
-	n, err := a.Conn.Read(p)
-	if n > 0 {
-		a.heard.Store(true)
-	}
-	return n, err
+	return accepting
 }
 
 // steady is how long a connection must last without an answer to count as
@@ -180,33 +175,4 @@ func stays(conn net.Conn) level {
 		return unanswered
 	}
 	return accepting
-}
-
-// roots are who may vouch for a server; nil: whom the system trusts. Tests have
-// their own.
-var roots *x509.CertPool
-
-// ask sends one request on a connection.
-func ask(ctx context.Context, t *Target, conn net.Conn) (status int, err error) {
-	transport := &http.Transport{
-		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-		TLSClientConfig:        &tls.Config{RootCAs: roots, ServerName: t.Host},
-		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: 64 << 10, // a choice: nothing of them is read
-	}
-	defer transport.CloseIdleConnections()
-	to, err := url.ParseRequestURI(t.Path)
-	if err != nil {
-		return 0, err
-	}
-	to.Scheme, to.Host = t.Scheme, t.address()
-	request := &http.Request{Method: http.MethodGet, URL: to, Header: http.Header{"User-Agent": {"outlast"}}}
-	response, err := transport.RoundTrip(request.WithContext(ctx)) // no client: no redirects, no cookies
-	if err != nil {
-		return 0, err
-	}
-	response.Body.Close()
-	return response.StatusCode, nil
 }

@@ -49,12 +49,17 @@ func environment(env []string) map[string]string {
 }
 
 // isProxy says whether a value names a proxy. One without a scheme is HTTP's.
+// What cannot be read here may be one that the command reads all the same, such
+// as a password with a "%" in it.
 func isProxy(value string) bool {
+	if value == "" {
+		return false
+	}
 	if !strings.Contains(value, "://") {
 		value = "http://" + value
 	}
 	u, err := url.Parse(value)
-	return err == nil && u.Host != "" && slices.Contains([]string{"http", "https", "socks4", "socks4a", "socks5", "socks5h"}, u.Scheme)
+	return err != nil || u.Host != "" && slices.Contains([]string{"http", "https", "socks4", "socks4a", "socks5", "socks5h"}, u.Scheme)
 }
 
 // spared says whether NO_PROXY, or without that no_proxy, has the host.

@@ -38,6 +38,13 @@ func TestProxyFor(t *testing.T) {
 		{"HTTP_PROXY=p:3128", "http://graph", "HTTP_PROXY"},
 		{"HTTP_PROXY=u:s@p", "http://graph", "HTTP_PROXY"},
 		{"Http_Proxy=" + proxied, "http://graph", ""},
+		// What cannot be read here may be one to the command.
+		{"HTTP_PROXY=http://u:p%w@p:3128", "http://graph", "HTTP_PROXY"},
+		{"HTTP_PROXY=http://u:100%@p:3128", "http://graph", "HTTP_PROXY"},
+		{"https_proxy=u:%zz@p:3128", "https://graph", "https_proxy"},
+		{"ALL_PROXY=socks5h://u:%@p", "http://graph", "ALL_PROXY"},
+		{"HTTP_PROXY=http://u:a#b@p:3128", "http://graph", "HTTP_PROXY"},
+		{"HTTP_PROXY=http://u:p%w@p:3128 NO_PROXY=graph", "http://graph", ""},
 		// The last of two counts.
 		{"HTTP_PROXY=" + proxied + " HTTP_PROXY=", "http://graph", ""},
 		// Names.

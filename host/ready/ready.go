@@ -6,8 +6,8 @@
 //	task.Ready = ready.Server(*choice.Target)
 //
 // A look connects to the target on all its addresses at once, and over HTTP asks
-// for its health. It sends no token, cookie or user name, follows no redirect
-// and uses no proxy. The calls of a process that wait for the same target share
+// for its health; a server of omnigraph's says more: see Omnigraph. A look sends
+// no token, cookie or user name, follows no redirect and uses no proxy. The calls of a process that wait for the same target share
 // its looks, and there are none while nobody waits.
 package ready
 

@@ -256,10 +256,11 @@ func TestTLSIsVerified(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	to, err := Of(server.URL)
+	parsed, err := Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+	to := *parsed.Target
 	if got := look(t.Context(), &to, func() {}); got != accepting {
 		t.Errorf("a certificate that nobody vouches for: %v", got)
 	}

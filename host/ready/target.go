@@ -15,13 +15,15 @@ type Choice struct {
 	Target *Target // the target that is given; nil with Auto, and where nobody watches
 }
 
-// Target is what is looked at: a port that accepts, or an HTTP health check.
+// Target is what is looked at: a port that accepts, an HTTP health check, or a
+// server of omnigraph's.
 type Target struct {
-	Scheme   string // tcp, http or https
-	Host     string // a name or an address, without brackets
-	Port     string // decimal
-	Path     string // of HTTP, with a query if it has one
-	Statuses []int  // of HTTP, that say ready; none: 200 to 299
+	Scheme    string // tcp, http or https
+	Host      string // a name or an address, without brackets
+	Port      string // decimal
+	Path      string // of HTTP, with a query if it has one; of omnigraph, what stands before its own paths
+	Statuses  []int  // of HTTP, that say ready; none: 200 to 299
+	Omnigraph bool   // a server of omnigraph's, which says itself what it is doing
 }
 
 // defaultPath is where omnigraph, and many a server, answers for its health.
@@ -46,18 +48,29 @@ func Parse(text string) (Choice, error) {
 	return Choice{Target: &t}, nil
 }
 
-// Of is the health check of a server that a command is given as a URL: /healthz
-// of the same host and port. What else the URL has is the command's own.
-func Of(serverURL string) (Target, error) {
+// Omnigraph is the server of omnigraph's at a URL, the one that a command is
+// given or that its configuration names. The path before the server's own ones
+// is kept; a user name, a query and a fragment are not.
+//
+// A look asks for /readyz: 200 is ready, and 503 with the status loading is not
+// ready yet. Where that is 404, 200 of /healthz is ready if it names a release
+// below 0.11, which listened no sooner than it could serve.
+func Omnigraph(serverURL string) (Target, error) {
 	u, err := url.Parse(serverURL)
 	if err != nil {
 		return Target{}, fmt.Errorf("%q is not a URL", Shown(serverURL))
 	}
-	t := Target{Scheme: strings.ToLower(u.Scheme), Host: u.Hostname(), Port: u.Port(), Path: defaultPath}
+	t := Target{
+		Scheme: strings.ToLower(u.Scheme), Host: u.Hostname(), Port: u.Port(),
+		Path: strings.TrimRight(u.EscapedPath(), "/"), Omnigraph: true,
+	}
 	if t.Scheme != "http" && t.Scheme != "https" {
 		return Target{}, fmt.Errorf("%q has no scheme http or https", Shown(serverURL))
 	}
-	return t.whole(serverURL)
+	if t, err = t.whole(); err != nil {
+		return Target{}, fmt.Errorf("%q %w", Shown(serverURL), err)
+	}
+	return t, nil
 }
 
 func parseTarget(text string) (Target, error) {
@@ -84,11 +97,11 @@ func parseTarget(text string) (Target, error) {
 			return t, err
 		}
 	}
-	return t.whole(text)
+	return t.whole()
 }
 
 // whole fills in the port and checks what the text gave.
-func (t Target) whole(text string) (Target, error) {
+func (t Target) whole() (Target, error) {
 	if t.Host == "" {
 		return t, fmt.Errorf("has no host")
 	}
@@ -108,24 +121,53 @@ func parseStatuses(list string) (statuses []int, err error) {
 	for _, word := range strings.Split(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || n < 200 || n > 599 {
-			return nil, fmt.Errorf("has the status %q, which is not from 200 to 599", word)
+			return nil, badStatus(word)
 		}
 		statuses = append(statuses, n)
 	}
 	return statuses, nil
 }
 
-// String is the target as Parse reads it.
+// longestStatus is the longest word that an error quotes as a status (a choice):
+// what is longer may be a piece of a secret that has a # in it.
+const longestStatus = 3
+
+func badStatus(word string) error {
+	if len(word) > longestStatus {
+		return fmt.Errorf("has a status behind the # that is not from 200 to 599")
+	}
+	return fmt.Errorf("has the status %q, which is not from 200 to 599", word)
+}
+
+// String is the target for people, logs and files, without its query, which may
+// hold a secret. Without one it is as Parse reads it.
 func (t Target) String() string {
-	s := t.Scheme + "://" + t.address() + t.Path
+	path, _, hidden := strings.Cut(t.Path, "?")
+	if hidden {
+		path += "?…"
+	}
+	return t.text(path)
+}
+
+// key tells targets apart.
+func (t *Target) key() string {
+	if t.Omnigraph {
+		return "omnigraph " + t.text(t.Path) // --ready may name the same URL, and mean its status alone
+	}
+	return t.text(t.Path)
+}
+
+// text is the target with a path; of omnigraph, with what it is asked for first.
+func (t *Target) text(path string) string {
+	s := t.Scheme + "://" + t.address() + path
+	if t.Omnigraph {
+		s += readyPath
+	}
 	for i, n := range t.Statuses {
 		s += string("#,"[min(i, 1)]) + strconv.Itoa(n)
 	}
 	return s
 }
-
-// key tells targets apart.
-func (t *Target) key() string { return t.String() }
 
 func (t *Target) address() string { return net.JoinHostPort(t.Host, t.Port) }
 

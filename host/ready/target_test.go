@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %s", text, diff)
 		}
 		if got.Target != nil && !strings.Contains(text, "%25") {
-			if again, err := Parse(got.Target.String()); err != nil || !cmp.Equal(again, got) {
+			if again, err := Parse(got.Target.key()); err != nil || !cmp.Equal(again, got) {
 				t.Errorf("%s is written as %s: %v", text, got.Target, err)
 			}
 		}
@@ -69,21 +69,78 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
+func TestOmnigraph(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://graph:8080":                    "http://graph:8080/healthz",
-		"http://graph:8080/":                   "http://graph:8080/healthz",
-		"https://me:secret@graph/base?a=b#200": "https://graph:443/healthz",
-		"http://[::1]:8080":                    "http://[::1]:8080/healthz",
+		"http://graph:8080":                  "http://graph:8080/readyz",
+		"http://graph:8080/":                 "http://graph:8080/readyz",
+		"http://graph:8080//":                "http://graph:8080/readyz",
+		"HTTPS://Graph":                      "https://Graph:443/readyz",
+		"https://me:secret@graph/og?a=b#200": "https://graph:443/og/readyz",
+		"https://graph/a%20b/og/":            "https://graph:443/a%20b/og/readyz",
+		"http://[::1]:8080":                  "http://[::1]:8080/readyz",
+		"http://graph:8080/graphs/kb":        "http://graph:8080/graphs/kb/readyz",
 	} {
-		got, err := Of(url)
-		if err != nil || got.String() != want {
+		got, err := Omnigraph(url)
+		if err != nil || got.String() != want || !got.Omnigraph || got.key() != "omnigraph "+want {
 			t.Errorf("%s: %s, %v", url, got, err)
 		}
 	}
-	for _, url := range []string{"", "graph:8080", "tcp://graph:1", "http://", "http://graph:70000", "http://me:secret@gr aph"} {
-		if got, err := Of(url); err == nil || strings.Contains(err.Error(), "secret") {
+	for _, url := range []string{"", "graph:8080", "tcp://graph:1", "http://", "http://graph:70000", "http://me:secret@gr aph", "http://me:secret@:80", "http://me:secret@graph:0/?q=secret", "ftp://me:secret@graph"} {
+		if got, err := Omnigraph(url); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %s, %v", url, got, err)
+		}
+	}
+	// The same URL as a health check of the user's own is another target.
+	own, err := Parse("http://graph:8080/readyz")
+	theirs, err2 := Omnigraph("http://graph:8080")
+	if err != nil || err2 != nil || own.Target.String() != theirs.String() || own.Target.key() == theirs.key() {
+		t.Errorf("%s and %s: %v, %v", own.Target.key(), theirs.key(), err, err2)
+	}
+}
+
+func TestRoots(t *testing.T) {
+	for path, want := range map[string][]string{
+		"":              {""},
+		"/og":           {"/og"},
+		"/graphs":       {"/graphs"},
+		"/graphs/kb":    {"/graphs/kb", ""},
+		"/og/graphs/kb": {"/og/graphs/kb", "/og"},
+		"/graphs/kb/og": {"/graphs/kb/og"},
+		"/a/b/c":        {"/a/b/c"},
+	} {
+		if diff := cmp.Diff(want, (&Target{Path: path}).roots()); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+// A query may hold a secret: it tells targets apart, and is shown nowhere.
+func TestAQueryIsHidden(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://graph:1/up?key=secret":             "http://graph:1/up?…",
+		"https://graph?secret":                     "https://graph:443/?…",
+		"http://graph:1/up?key=secret#200,401":     "http://graph:1/up?…#200,401",
+		"http://graph:1/up?a=b?secret&c=%2Fsecret": "http://graph:1/up?…",
+		"http://graph:1/up?a=me@secret":            "http://graph:1/up?…",
+	} {
+		got, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := got.Target.String(); s != want {
+			t.Errorf("%s is shown as %s", text, s)
+		}
+		other, err := Parse(strings.Replace(text, "secret", "another", 1))
+		if err != nil || other.Target.key() == got.Target.key() {
+			t.Errorf("%s: one target with that of another query: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		"udp://graph/?key=secret", "http://graph/?key=a#secret", "http://secret#tail@graph", "http://me:1#secret@graph",
+		"tcp://graph:1/?secret", "http://gr aph/?secret", "http://graph:0/?secret", "http://me:secret@graph?secret",
+	} {
+		if _, err := Parse(text); err == nil || strings.Contains(err.Error(), "tail") || strings.Contains(err.Error(), "#secret") || strings.Contains(err.Error(), "=secret") || strings.Contains(err.Error(), "?secret") || strings.Contains(err.Error(), ":secret") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const (
 	// inFlight bounds the looks under way at once: where none is answered, one
 	// begins whenever one of them may have ended.
 	inFlight = 8
-	// fresh is how long a refusal counts as what the server does (a choice, above
+	// fresh is how long a refusal, or a server's word that it loads, counts as what the server does (a choice, above
 	// the time between two looks).
 	fresh = time.Second
 )
@@ -265,9 +265,11 @@ func (v *watch) Seen() host.Seen {
 	w := v.watcher
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	lately := w.latest > v.from && time.Since(w.ended) <= fresh
 	return host.Seen{
-		Rose: readiness[v.rose],
-		Down: w.latest > v.from && w.level == down && time.Since(w.ended) <= fresh,
+		Rose:     readiness[v.rose],
+		Down:     lately && w.level == down,
+		NotReady: lately && w.level == loading,
 	}
 }
 
