@@ -37,13 +37,13 @@ func setUpFront(env *testscript.Env) {
 	env.Defer(func() { f.be("refuse") })
 }
 
-// frontCmd is "front HOW": refuse, close (accept, and close at once), 503,
-// serve, or flap (refuse and serve in turn, for half a second each). It sets
+// frontCmd is "front HOW": refuse, close (accept, and close at once), 503 (of a
+// proxy), loading (as a server of today), serve, or flap (refuse and serve in turn, for half a second each). It sets
 // $FRONT to its URL and $FRONT_ADDR to its address, and notes its connections
 // in the file front.
 func frontCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 || neg {
-		ts.Fatalf("usage: front refuse|close|503|serve|flap")
+		ts.Fatalf("usage: front refuse|close|503|loading|serve|flap")
 	}
 	f := ts.Value(frontKey{}).(*front)
 	ts.Check(f.be(args[0]))
@@ -137,8 +137,13 @@ func (f *front) answer(conn net.Conn) {
 	}
 	f.note(how + " " + r.URL.Path)
 	status, body := "200 OK", `{"rows":[],"columns":[]}`
-	if how == "503" {
+	switch {
+	case how == "503":
 		status, body = "503 Service Unavailable", "no healthy upstream"
+	case how == "loading" && r.URL.Path == "/readyz":
+		status, body = "503 Service Unavailable", `{"ready":false,"status":"loading"}`
+	case how == "loading" && r.URL.Path != "/healthz":
+		status, body = "503 Service Unavailable", `{"error":"graph is loading; wait for its startup attempt to complete","code":"graph_unavailable"}`
 	}
 	fmt.Fprintf(conn, "HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 }
