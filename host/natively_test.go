@@ -146,6 +146,7 @@ func drawCall(r *rapid.T) host.Call {
 	return host.Call{
 		Label: "call", Seed: new(int64), Remote: flag("remote"), Read: flag("read"),
 		SurfaceConflict: flag("surface conflict"), NoConnectRetry: flag("no connect retry"),
+		Repeatable: flag("repeatable"), OneRequest: rapid.SampledFrom([]*bool{nil, new(true), new(false)}).Draw(r, "one request"),
 	}
 }
 

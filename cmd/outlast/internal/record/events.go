@@ -37,6 +37,7 @@ type line struct {
 	Watched        string `json:"watched,omitempty"`
 	Again          bool   `json:"again,omitempty"`
 	By             string `json:"by,omitempty"`
+	NotReady       bool   `json:"not_ready,omitempty"`
 	Force          bool   `json:"force,omitempty"`
 	How            string `json:"how,omitempty"`
 	Why            string `json:"why,omitempty"`
@@ -79,7 +80,7 @@ func describe(e host.Event) line {
 	case host.Woken:
 		return line{Event: "woken", By: string(e.By)}
 	case host.LeftOut:
-		return line{Event: "left_out"}
+		return line{Event: "left_out", NotReady: e.NotReady}
 	case host.Unwatched:
 		return line{Event: "unwatched", Why: plain.Line(e.Why)}
 	case host.Repairing:

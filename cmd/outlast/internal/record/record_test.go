@@ -324,10 +324,14 @@ func TestEveryEvent(t *testing.T) {
 	events, _ := compiled(t)
 	left := 150 * time.Second
 	seen := map[string]bool{}
+	loading, err := json.Marshal(describe(host.LeftOut{NotReady: true}))
+	if err != nil || !bytes.Contains(loading, []byte(`"not_ready":true`)) {
+		t.Errorf("a server that loads: %s, %v", loading, err)
+	}
 	for _, e := range []host.Event{
 		host.AttemptEnded{Attempt: 1, Result: abi.Result{TimedOut: true, Streamed: true, Signal: "SIGTERM", Stderr: abi.Clip(secretText)}},
 		host.Waiting{Kind: "k", Budget: "b", Attempt: 2, Remaining: &left, Watched: abi.Ready, Again: true},
-		host.Woken{By: abi.Accepting}, host.LeftOut{}, host.Unwatched{Why: "a proxy"},
+		host.Woken{By: abi.Accepting}, host.LeftOut{NotReady: true}, host.Unwatched{Why: "a proxy"},
 		host.Repairing{Kind: "k", Force: true}, host.Loaded{How: "cached", Why: "why"},
 		host.InstanceReplaced{Err: &abi.Error{Code: "internal", Message: secretText}},
 		host.Stopped{Outcome: abi.Outcome{Type: abi.OutcomeFailed, LastError: secretText, Message: "m", Kind: "failed", Effects: abi.EffectsUnknown, Attempts: 1}},

@@ -107,12 +107,17 @@ func waitingMessage(e *host.Waiting) message {
 
 // leftOutMessage names what was looked at: if that is not where the command
 // goes, its user has to know.
-func leftOutMessage(watched string) message {
-	return message{
+func leftOutMessage(watched string, notReady bool) message {
+	m := message{
 		level: warn, event: "left_out",
 		text:   watched + " is seen to be down: the next attempt is made when it is back, or when the time to wait is over",
 		fields: []slog.Attr{slog.String("watched", watched)},
 	}
+	if notReady {
+		m.text = watched + " is there, and loading: the next attempt is made when it is ready, or when one is due all the same"
+		m.fields = append(m.fields, slog.Bool("not_ready", true))
+	}
+	return m
 }
 
 func repairingMessage(e *host.Repairing) message {

@@ -4,6 +4,7 @@
 // gone without a trace in the end:
 //
 //	outlast: unavailable for 12 s of 150 s; attempt 6 in 7 s
+//	outlast: loading for 19 s of 150 s; attempt 6 in 3 s
 //
 // Anywhere else it is one line of a log for each thing worth telling, as text
 // or as JSON. Both name kinds and never quote the wrapped command: a caller may
@@ -56,8 +57,8 @@ type Printer struct {
 	covered bool  // the command has printed over what live would draw
 	timer   *time.Timer
 	waits   waits
-	signals func() // ends their handling; nil before the first line
-	leftOut bool   // it has been told that attempts are left out
+	signals func()  // ends their handling; nil before the first line
+	leftOut [2]bool // it has been told that attempts are left out: of a server that is down, and of one that loads
 	closed  bool
 }
 
@@ -101,7 +102,7 @@ func (p *Printer) Observe(e host.Event) {
 	defer p.mu.Unlock()
 	switch e := e.(type) {
 	case host.AttemptEnded:
-		p.waits.from = &e.At
+		p.waits.from, p.waits.loading = &e.At, false
 		if e.OK {
 			p.hide()
 		}
@@ -120,11 +121,15 @@ func (p *Printer) Observe(e host.Event) {
 			p.tell(message{level: info, event: "woken", text: "the server is back", fields: []slog.Attr{slog.String("by", string(e.By))}})
 		}
 	case host.LeftOut:
-		p.waits.from = &e.At // the wait that follows is told in the line
-		if p.line == nil && !p.leftOut {
-			p.tell(leftOutMessage(p.options.Watched))
+		p.waits.from, p.waits.loading = &e.At, e.NotReady // the wait that follows is told in the line
+		told := &p.leftOut[0]
+		if e.NotReady {
+			told = &p.leftOut[1]
 		}
-		p.leftOut = true
+		if p.line == nil && !*told {
+			p.tell(leftOutMessage(p.options.Watched, e.NotReady))
+		}
+		*told = true
 	case host.Unwatched:
 		if p.options.Verbose {
 			p.tell(message{level: info, event: "unwatched", text: "nobody watches for the server's return: " + e.Why})

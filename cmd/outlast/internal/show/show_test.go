@@ -99,6 +99,7 @@ func TestDelaysCountFromTheLastEvent(t *testing.T) {
 		{failed(1, 7*time.Second), "unavailable for 3 s of 150 s; attempt 2 in 2 s"},
 		{host.Woken{At: 8 * time.Second}, "unavailable for 2 s of 150 s; attempt 2 in 3 s"},
 		{host.LeftOut{At: 9 * time.Second}, "unavailable for 1 s of 150 s; attempt 2 in 4 s"},
+		{host.LeftOut{At: 9 * time.Second, NotReady: true}, "loading for 1 s of 150 s; attempt 2 in 4 s"},
 		{host.Repairing{At: 5 * time.Second}, "unavailable for 0 s of 150 s; attempt 2 in 5 s"},
 	} {
 		p := New(Options{})
@@ -370,6 +371,7 @@ func wholeCall(p *Printer) {
 	p.Observe(host.AttemptEnded{Attempt: 2, Result: abi.Result{Signal: "SIGKILL", Message: abi.Clip(secretText)}})
 	p.Observe(host.Unwatched{Why: "a proxy is in the way"})
 	p.Observe(host.LeftOut{})
+	p.Observe(host.LeftOut{NotReady: true})
 	again := waiting(2, 2*time.Second, 149*time.Second)
 	again.Again, again.Watched = true, abi.Ready
 	p.Observe(again)
@@ -385,6 +387,26 @@ func wholeCall(p *Printer) {
 	p.Observe(host.Stopped{Outcome: o})
 	p.Notice("host name %q does not resolve", "grahp")
 	p.Finish(&o)
+}
+
+// Down and loading are told once each, as they come; an attempt ends what was
+// seen before it.
+func TestLoadingIsTold(t *testing.T) {
+	got := toFile(t, Options{Watched: "http://graph:8080/readyz"}, func(p *Printer) {
+		for _, notReady := range []bool{false, false, true, true, false} {
+			p.Observe(host.LeftOut{NotReady: notReady})
+		}
+	})
+	if strings.Count(got, "is seen to be down") != 1 || strings.Count(got, "is there, and loading") != 1 {
+		t.Errorf("told:\n%s", got)
+	}
+	p := New(Options{})
+	p.Observe(host.LeftOut{NotReady: true})
+	p.Observe(failed(2, 0))
+	w := waiting(3, 5*time.Second, 150*time.Second)
+	if text, _ := p.waits.add(&w, time.Now()).text(time.Now()); !strings.HasPrefix(text, "unavailable for") {
+		t.Errorf("after the attempt: %q", text)
+	}
 }
 
 // An error's own "outlast: " is not said twice, wherever it is told.
@@ -410,6 +432,7 @@ func TestTextLog(t *testing.T) {
 	want := `outlast: the plugin failed, and was replaced: the plugin answered with the error internal
 outlast: unavailable; attempt 2 in 0.5 s, and at most 150 s of waiting left
 outlast: http://graph:80/healthz is seen to be down: the next attempt is made when it is back, or when the time to wait is over
+outlast: http://graph:80/healthz is there, and loading: the next attempt is made when it is ready, or when one is due all the same
 outlast: the server is back
 outlast: conflict; attempt 3 in 1 s
 outlast: needs_repair; repairing the store

@@ -9,9 +9,10 @@ import (
 
 // waits knows the windows of a call's budgets from its waits.
 type waits struct {
-	from   *time.Duration // when the event that the next wait counts from was, on the call's clock; nil: it is not known
-	window map[string]window
-	last   wait
+	from    *time.Duration // when the event that the next wait counts from was, on the call's clock; nil: it is not known
+	loading bool           // the server was seen last to be there, and not ready
+	window  map[string]window
+	last    wait
 }
 
 // window is the time since a budget's first failure.
@@ -23,7 +24,7 @@ type window struct {
 // wait is one wait of a call.
 type wait struct {
 	window
-	kind    string
+	kind    string    // of the failure, or that the server loads
 	attempt int64     // that follows
 	due     time.Time // when it does
 }
@@ -47,7 +48,11 @@ func (w *waits) add(e *host.Waiting, now time.Time) *wait {
 		w.window = map[string]window{}
 	}
 	w.window[e.Budget] = win
-	w.last = wait{window: win, kind: e.Kind, attempt: e.Attempt, due: failed.Add(e.Delay)}
+	kind := e.Kind
+	if w.loading {
+		kind = "loading"
+	}
+	w.last = wait{window: win, kind: kind, attempt: e.Attempt, due: failed.Add(e.Delay)}
 	return &w.last
 }
 
