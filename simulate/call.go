@@ -17,6 +17,7 @@ const (
 	MetUp      Met = "up"       // an attempt, and it succeeded
 	MetWoken   Met = "woken"    // the wait was cut short: the server was seen to be back
 	MetLeftOut Met = "left out" // the wait was over, and the server was seen to be away: no attempt
+	MetLoading Met = "loading"  // the same, and the server was seen to be there and not ready
 )
 
 // Moment is one event of a call.
@@ -113,8 +114,11 @@ func (m *Moment) meet(how abi.EventType, s *Scene, begin time.Duration, wake *ab
 	case how == abi.Woken:
 		m.Met = MetWoken
 		return abi.Event{Type: how, NowUS: clock(m.At, begin), By: wake.By}
-	case how == abi.Down:
+	case how.EndsWait():
 		m.Met = MetLeftOut
+		if how == abi.NotReady {
+			m.Met = MetLoading
+		}
 		return abi.Event{Type: how, NowUS: clock(m.At, begin)}
 	case awayAt(s.Away, m.At) != nil:
 		m.Met = MetDown

@@ -36,7 +36,7 @@ func TestSimulatedAsTheHostDrives(t *testing.T) {
 						t.Fatal(err)
 					}
 					driven, outcome := drive(t, plug, p, seed, outage, takes)
-					scene := &simulate.Scene{Away: []simulate.Span{{From: 0, To: outage}}, Takes: takes, Results: simulate.Results{Down: refused()}}
+					scene := &simulate.Scene{Away: []simulate.Span{{From: 0, To: outage}}, Takes: takes, Loading: 20 * time.Second, Results: simulate.Results{Down: refused()}}
 					call := host.Call{Label: "query", Remote: true, Read: true, Seed: &seed}
 					inPlugin, err := simulate.Play(ctx, plug.Session(p, call), scene, 0, nil)
 					if err != nil {
@@ -50,6 +50,16 @@ func TestSimulatedAsTheHostDrives(t *testing.T) {
 					native, err := simulate.Play(ctx, simulate.NewNative(doc, wire), scene, 0, nil)
 					if err != nil {
 						t.Fatal(err)
+					}
+					watched := *scene
+					watched.Watch = &simulate.AsHost
+					watchedInPlugin, err := simulate.Play(ctx, plug.Session(p, call), &watched, 0, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					watchedNative, err := simulate.Play(ctx, simulate.NewNative(doc, wire), &watched, 0, nil)
+					if err != nil || !reflect.DeepEqual(watchedInPlugin, watchedNative) {
+						t.Errorf("%s, watched: in the plugin %+v, natively %+v, %v", name, watchedInPlugin, watchedNative, err)
 					}
 					if !reflect.DeepEqual(inPlugin, native) {
 						t.Errorf("%s: in the plugin %+v, natively %+v", name, inPlugin, native)

@@ -51,6 +51,7 @@ type Results struct {
 // Scene is what a call meets.
 type Scene struct {
 	Away    []Span
+	Loading time.Duration // the end of each outage: the server is there, and loads; attempts fail as before. Not of fleets
 	Takes   time.Duration // that an attempt needs to fail
 	Results Results
 	Watch   *Watch // nil: nobody watches, every wait is slept through
@@ -58,7 +59,7 @@ type Scene struct {
 
 // Watch says when a host that watches the server knows that it is back: with
 // its next look for a server that accepts connections, and with a further one
-// for one that is ready. Of a server that is away it knows at once.
+// for one that is ready. Of a server that is away, or loads, it knows at once.
 type Watch struct {
 	Looks     time.Duration // how far apart they are; a single call has just missed one
 	Confirmed time.Duration // until the further look
@@ -102,7 +103,7 @@ func (s *Scene) look() time.Duration {
 // for one attempt; after a wake the server must go away again.
 func (w *wait) next(now time.Duration, a *abi.Action, e abi.EventType) wait {
 	next := wait{from: now, due: now + time.Duration(a.DelayUS)*time.Microsecond, since: now, look: w.look, wake: a.Wake}
-	if e == abi.Down {
+	if e.EndsWait() {
 		next.since = w.since
 	}
 	return next
@@ -128,7 +129,11 @@ func (w *wait) end(s *Scene, away []Span) (abi.EventType, time.Duration) {
 			return abi.Woken, seen
 		}
 	}
-	if awayAt(away, w.due) != nil {
+	switch o := awayAt(away, w.due); {
+	case o == nil:
+	case w.due >= o.To-s.Loading:
+		return abi.NotReady, w.due
+	default:
 		return abi.Down, w.due
 	}
 	return abi.Attempted, w.due

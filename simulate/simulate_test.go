@@ -588,3 +588,35 @@ func BenchmarkFleet(b *testing.B) {
 		})
 	}
 }
+
+// A server that loads is seen to, and its callers come back as soon as it is
+// ready, with four attempts at most; in the plugin as natively.
+func TestWatchedWhileItLoads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		away := time.Duration(rapid.Int64Range(1, 20_000).Draw(t, "away")) * time.Millisecond
+		loading := time.Duration(rapid.Int64Range(0, 20_000).Draw(t, "loading")) * time.Millisecond
+		scene := &Scene{Away: []Span{{0, away + loading}}, Loading: loading, Results: results, Watch: &AsHost}
+		doc, err := policy.BuiltIn("omnigraph")
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := reader(rapid.Int64Range(0, 1000).Draw(t, "seed"))
+		begin := time.Duration(rapid.Int64Range(0, int64((away+loading)/time.Microsecond)-1).Draw(t, "begin")) * time.Microsecond
+		story, err := Play(context.Background(), NewNative(doc, call), scene, begin, nil)
+		if err != nil || !story.OK() {
+			t.Fatalf("%v %+v", err, story)
+		}
+		if n := len(story.Starts()); n > 4 {
+			t.Fatalf("%d attempts", n)
+		}
+		for _, m := range story.Moments {
+			if (m.Met == MetLoading) && m.At < away || m.Met == MetLeftOut && m.At >= away {
+				t.Fatalf("%+v", m)
+			}
+		}
+		// The next of the schedule may come just before the look.
+		if lag := story.Last() - (away + loading); lag > AsHost.Looks+100*time.Millisecond {
+			t.Fatalf("%v late: %+v", lag, story.Moments)
+		}
+	})
+}

@@ -26,6 +26,7 @@ type simulateVerb struct {
 	Ready           string         `enum:"on,off" default:"off" placeholder:"on|off" help:"Whether the server is watched, so that its return is noticed (default: ${default})."`
 	Outage          *string        `placeholder:"LENGTH[@WHEN],…" help:"When the server is away: 61s, or 20s@5s,30s@70s, or uniform:52s..61s. Default: the longest that the policy was measured against."`
 	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"The outages in this file, as measure writes them: the longest, or with --runs any of them."`
+	Loading         time.Duration  `placeholder:"DURATION" help:"For so long after each outage the server is there, but loading: a host that watches (--ready on) sees that, and attempts still fail."`
 	Begin           *time.Duration `placeholder:"DURATION" help:"When the call begins, on the clock of --outage (default: with the first outage)."`
 	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
 	Read            bool           `xor:"what" help:"The call changes nothing, so it may be repeated."`
@@ -90,6 +91,10 @@ func (v *simulateVerb) check() error {
 		return usageError("--outage and --outages: give one or the other")
 	case v.Begin != nil && (*v.Begin < 0 || *v.Begin > simulate.MaxOutage):
 		return usageError("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
+	case v.Loading < 0 || v.Loading > simulate.MaxOutage:
+		return usageError("--loading: expected a duration up to %v, such as 20s, not %v", simulate.MaxOutage, v.Loading)
+	case v.Loading > 0 && v.Callers != nil:
+		return usageError("--loading: is of single calls, and not of a fleet: leave --callers out")
 	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
 		return usageError("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
 	case v.Runs < 1 || v.Runs > simulate.MaxRuns:
@@ -218,6 +223,11 @@ func (v *simulateVerb) plans(variants []variant) ([]simulate.Plan, error) {
 		if err != nil {
 			return nil, usageError("--outage: %v", err)
 		}
+		for i := 1; i < len(plan); i++ {
+			if ends := plan[i-1].At + plan[i-1].Max + v.Loading; plan[i].At <= ends {
+				return nil, usageError("--loading: outage %d begins at %v, before the server has loaded after the one before, which may be at %v", i+1, plan[i].At, ends)
+			}
+		}
 		return []simulate.Plan{plan}, nil
 	case len(v.Outages) > 0:
 		for _, path := range v.Outages {
@@ -252,7 +262,11 @@ func (v *simulateVerb) away(plans []simulate.Plan, n int) []simulate.Span {
 	if len(plans) > 1 {
 		plan = plans[rand.New(rand.NewPCG(uint64(v.Seed), uint64(n))).IntN(len(plans))]
 	}
-	return plan.Draw(uint64(v.Seed), uint64(n))
+	spans := plan.Draw(uint64(v.Seed), uint64(n))
+	for i := range spans {
+		spans[i].To += v.Loading
+	}
+	return spans
 }
 
 // begin is when a call begins.
@@ -264,7 +278,7 @@ func (v *simulateVerb) begin(away []simulate.Span) time.Duration {
 }
 
 func (v *simulateVerb) scene(one *variant) simulate.Scene {
-	s := simulate.Scene{Takes: v.AttemptDuration, Results: one.results}
+	s := simulate.Scene{Takes: v.AttemptDuration, Loading: v.Loading, Results: one.results}
 	if one.ready {
 		s.Watch = &simulate.AsHost
 	}

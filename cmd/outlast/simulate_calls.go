@@ -106,6 +106,8 @@ func (p *played) table(w io.Writer) {
 			what = "(woken: the server is seen to be back)"
 		case simulate.MetLeftOut:
 			what = "(left out: the server is seen to be away)"
+		case simulate.MetLoading:
+			what = "(left out: the server is seen to be loading)"
 		}
 		fmt.Fprintf(out, "%d\t%s\t%s\t  %s\t\n", m.Attempt, milli(m.At), milli(m.Waited), what)
 	}

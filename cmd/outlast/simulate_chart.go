@@ -65,7 +65,7 @@ func chartCalls(w io.Writer, list []played) {
 				put(m.At, '×')
 			case simulate.MetUp:
 				put(m.At, '✓')
-			case simulate.MetLeftOut:
+			case simulate.MetLeftOut, simulate.MetLoading:
 				put(m.At, '·')
 			}
 		}

@@ -39,7 +39,7 @@ type (
 		AtUS     int64  `json:"at_us"`
 		EndedUS  int64  `json:"ended_us"`
 		WaitedUS int64  `json:"waited_us"`
-		Met      string `json:"met"` // down, up, woken, left out
+		Met      string `json:"met"` // down, up, woken, left out, loading
 		Kind     string `json:"kind,omitempty"`
 	}
 	jsonRuns struct {

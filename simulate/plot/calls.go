@@ -109,7 +109,7 @@ func (l *Lane) draw(c canvas, a axis, top float64) {
 			cross(c, x, y, 5)
 		case simulate.MetUp:
 			c.disc(x, y, 7, success)
-		case simulate.MetLeftOut:
+		case simulate.MetLeftOut, simulate.MetLoading:
 			c.line(x, y-6, x, y+6, 2, false, grey)
 		}
 	}
