@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -17,7 +18,7 @@ import trio
 
 import outlast
 from conftest import REFUSED
-from outlast import Call, Policy, Result, _look, ready
+from outlast import Call, Policy, Result, _look, _wasm, ready
 from outlast import events as e
 from outlast._look import Level, Target, parse
 from outlast.ready import Seen, Server
@@ -266,7 +267,7 @@ class Eyes:
         self.open -= 1
 
 
-def policy(base: str, window: str = "60s") -> Policy:
+def policy(base: str, window: str = "60s", cap: str = "") -> Policy:
     """One whose first wait is so long, without jitter and without spread."""
     return Policy(
         {
@@ -275,7 +276,7 @@ def policy(base: str, window: str = "60s") -> Policy:
             "budgets": {
                 "away": {
                     "max_wait": window,
-                    "backoff": {"type": "linear", "base": base, "cap": base},
+                    "backoff": {"type": "linear", "base": base, "cap": cap or base},
                     "wake": {
                         "reads": "accepting",
                         "writes": "ready",
@@ -338,17 +339,43 @@ def test_a_write_is_not_woken_by_a_connection(drive: Drive, events: list[e.Event
     assert eyes.open == 0
 
 
+@pytest.mark.parametrize("seen", [Seen(down=True), Seen(not_ready=True)])
 @pytest.mark.parametrize("drive", DRIVERS)
-def test_attempts_in_vain_are_left_out(drive: Drive, events: list[e.Event]) -> None:
+def test_attempts_in_vain_are_left_out(drive: Drive, seen: Seen, events: list[e.Event]) -> None:
     results = iter([AWAY, AWAY])
-    eyes = Eyes(Seen(down=True))
-    outcome = drive(policy("10ms", "100ms"), lambda: next(results), READ, ready=eyes)
+    eyes = Eyes(seen)
+    outcome = drive(policy("10ms", "100ms", "1s"), lambda: next(results), READ, ready=eyes)
     assert (outcome.type, outcome.attempts) == ("exhausted", 2)  # the deadline's is made
     left = [event for event in events if isinstance(event, e.LeftOut)]
     assert len(left) >= 2
+    assert all(event.not_ready == seen.not_ready for event in left)
     waits = [event for event in events if isinstance(event, e.Waiting)]
     assert [wait.again for wait in waits[:3]] == [False, True, True]
     assert eyes.open == 0
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_an_older_plugin_is_told_what_it_knows(
+    drive: Drive, events: list[e.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outlast.Plugin, "knows", lambda _, minor: minor <= 1)
+    chosen = policy("10ms", "100ms", "1s")
+    outcome = drive(chosen, lambda: AWAY, READ, ready=Eyes(Seen(not_ready=True)))
+    assert outcome.attempts > 2
+    assert not any(isinstance(event, e.LeftOut) for event in events)
+    results = iter([AWAY, OK])
+    one = replace(WRITE, one_request=True)
+    assert drive(policy("10ms"), lambda: next(results), one).ok
+    for call in (replace(WRITE, one_request=False), replace(WRITE, repeatable=True)):
+        with pytest.raises(outlast.PluginError, match="before 1.2") as raised:
+            drive(policy("10ms"), lambda: AWAY, call)
+        assert raised.value.result is not None
+
+
+def test_a_plugin_of_a_file_is_asked_what_it_knows() -> None:
+    plugin = outlast.Plugin(_wasm.find())
+    assert (plugin.knows(2), plugin.knows(10**6)) == (True, False)
+    assert outlast.Plugin().knows(2)
 
 
 def test_nobody_watches_in_virtual_time() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _wire
+from ._errors import PluginError
 from ._warnings import SECONDS_PER_DAY, warn
+
+if TYPE_CHECKING:
+    from ._plugin import Plugin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +26,13 @@ class Call:
             the write.
         connect_retry: Wait for a server that is away. ``False`` suits a call
             whose answer may degrade rather than come late.
+        repeatable: A write that may be applied again: it is tried again as a read
+            is. Once an attempt that may have been applied has been followed by
+            another, the call ends as :class:`Indeterminate` unless it succeeds.
+        one_request: Whether an attempt is known to make one request that can have
+            effects. ``False``: it may make several, so what it reports does not
+            prove that nothing of a write was applied. ``None``: the policy's
+            rules alone decide.
         budget: The call's total budget in seconds, above 0. It runs from
             *started* on, and never ends an attempt. ``None``: no limit but the
             policy's own.
@@ -38,15 +49,21 @@ class Call:
     write: bool
     surface_conflict: bool = False
     connect_retry: bool = True
+    repeatable: bool = False
+    one_request: bool | None = None
     budget: float | None = None
     label: str = ""
     started: float | None = None
 
     def __post_init__(self) -> None:
-        for field in ("remote", "write", "surface_conflict", "connect_retry"):
+        for field in ("remote", "write", "surface_conflict", "connect_retry", "repeatable"):
             value = getattr(self, field)
             if not isinstance(value, bool):
                 raise TypeError(f"outlast: {field} is {value!r}, and must be True or False")
+        if self.one_request is not None and not isinstance(self.one_request, bool):
+            raise TypeError(
+                f"outlast: one_request is {self.one_request!r}, and must be True, False or None"
+            )
         if not isinstance(self.label, str):
             raise TypeError(f"outlast: label is {self.label!r}, and must be a str")
         if len(_wire.utf8(self.label).encode()) > _wire.MAX_LABEL_BYTES:
@@ -77,6 +94,10 @@ class Call:
             members["surface_conflict"] = True
         if not self.connect_retry:
             members["connect_retry"] = False
+        if self.one_request is not None:
+            members["one_request"] = self.one_request
+        if self.repeatable:
+            members["repeatable"] = True
         if self.budget is not None:
             members["budget_us"] = _wire.micros(self.budget, "budget")
         if self.started is not None:
@@ -84,3 +105,27 @@ class Call:
         if seed is not None:
             members["seed"] = seed
         return members
+
+
+MINOR_CLAIMS = 2
+"""The minor version of the contract that brought a call's ``repeatable`` and
+``one_request``."""
+
+
+def told(members: dict[str, Any], plugin: Plugin) -> dict[str, Any]:
+    """A call in words that a plugin knows.
+
+    Raises:
+        PluginError: If it has none for what must not go unsaid: that the write
+            may be repeated in doubt, or must not be on what it reports.
+    """
+    claims = {"one_request", "repeatable"} & members.keys()
+    if not claims or plugin.knows(MINOR_CLAIMS):
+        return members
+    if members["write"] and ("repeatable" in claims or members.get("one_request") is False):
+        raise PluginError(
+            "deciding",
+            f"the plugin is of a contract before 1.{MINOR_CLAIMS}, which has no word for a write "
+            "that is repeatable or may make several requests",
+        )
+    return {name: value for name, value in members.items() if name not in claims}

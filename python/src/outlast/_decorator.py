@@ -45,6 +45,8 @@ def retry(
     write: bool,
     surface_conflict: bool = False,
     connect_retry: bool = True,
+    repeatable: bool = False,
+    one_request: bool | None = None,
     budget: float | None = None,
     label: str | None = None,
     policy: Policy | str = "omnigraph",
@@ -68,6 +70,9 @@ def retry(
         write: It may change something. If in doubt, it does.
         surface_conflict: A compare-and-swap: lose a race rather than repeat.
         connect_retry: Wait for a server that is away.
+        repeatable: A write that may be applied again, as for :class:`Call`.
+        one_request: Whether an attempt makes one request that can have effects,
+            as for :class:`Call`.
         budget: The total budget of one call of the function, in seconds;
             ``None``: no limit but the policy's own.
         label: A name for messages; ``None``: the function's qualified name.
@@ -97,6 +102,8 @@ def retry(
         write=write,
         surface_conflict=surface_conflict,
         connect_retry=connect_retry,
+        repeatable=repeatable,
+        one_request=one_request,
         budget=budget,
         label=label or "",
     )

@@ -196,8 +196,8 @@ class Driver:
         action, so the time to load the plugin and to decide is part of it.
 
         The value is ``None`` after the whole wait; what woke it, if the server
-        came back; or ``"down"``, after the whole wait, if the server is seen to
-        be down.
+        came back; or ``"down"`` or ``"not_ready"``, after the whole wait, if that
+        is how the server is seen.
         """
         task = self._task
         at = task.now()
@@ -226,9 +226,9 @@ class Driver:
         if done.value is not None:
             self.look_away()  # it must be seen away again before it can come back
             self._noticed(events.Woken, by=done.value)
-        elif lookout.down:
-            self._noticed(events.LeftOut)
-            done = Done("down")
+        elif (why := lookout.left_out(task.policy.plugin)) is not None:
+            self._noticed(events.LeftOut, not_ready=why == "not_ready")
+            done = Done(why)
         return done
 
     def _noticed(self, kind: Callable[..., events.Event], **details: Any) -> None:
@@ -236,11 +236,15 @@ class Driver:
         self.seen = _wire.micros(now, "now")
         self._task.tell(kind, at=now, **details)
 
-    def _tell_plugin(self, noticed: Readiness | Literal["down"]) -> Retry | Stop:
+    def _tell_plugin(self, noticed: Readiness | Literal["down", "not_ready"]) -> Retry | Stop:
         """Ask what to do after a wait that did not lead to its attempt."""
         assert self._session is not None
         now = _wire.seconds(self.seen)
-        return self._session.down(now) if noticed == "down" else self._session.woken(noticed, now)
+        if noticed == "down":
+            return self._session.down(now)
+        if noticed == "not_ready":
+            return self._session.not_ready(now)
+        return self._session.woken(noticed, now)
 
     def _look_out(self, action: Retry) -> Lookout | None:
         """Watch for a wait that may be cut short, if the call can."""

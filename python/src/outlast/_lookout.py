@@ -6,13 +6,18 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ._action import Readiness as Word
 from ._action import Wake
 
 if TYPE_CHECKING:
+    from ._plugin import Plugin
     from .ready import Readiness
+
+MINOR_DOWN = 1
+MINOR_NOT_READY = 2
+"""The minor versions of the contract that brought the events."""
 
 
 class Lookout:
@@ -29,10 +34,14 @@ class Lookout:
         """Watch no more."""
         self._watch.stop()
 
-    @property
-    def down(self) -> bool:
-        """Whether the server is seen to be down."""
-        return self._watch.seen().down
+    def left_out(self, plugin: Plugin) -> Literal["down", "not_ready"] | None:
+        """Why an attempt now would be in vain, in a word that the plugin knows."""
+        seen = self._watch.seen()
+        if seen.down and plugin.knows(MINOR_DOWN):
+            return "down"
+        if seen.not_ready and plugin.knows(MINOR_NOT_READY):
+            return "not_ready"
+        return None
 
     def enough(self, by: Word) -> Word | None:
         """How ready the server came to be; ``None`` where that is too little."""

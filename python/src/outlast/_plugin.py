@@ -56,6 +56,7 @@ class Plugin:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
         self._replaced = 0
+        self._minor: int | None = None
         self._reset()
         _plugins.add(self)
 
@@ -108,6 +109,19 @@ class Plugin:
                 load = self._load = _Load(self)
                 load.start()
         load.wait()
+
+    def knows(self, minor: int) -> bool:
+        """Whether the plugin has a minor version of the contract, and so the words
+        that came with it. A file of the caller's own is asked, once.
+
+        Raises:
+            PluginError: If it cannot be loaded.
+        """
+        if self._path is None:
+            return True
+        if self._minor is None:
+            self._minor = int(self.ask("describe", b"")["abi"]["minor"])
+        return self._minor >= minor
 
     def take_loading(self) -> Loading | None:
         """How the plugin was loaded, for the first that asks."""

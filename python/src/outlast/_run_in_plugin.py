@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from . import _wire
 from ._action import Retry, Stop, UnknownActionError, read_action
+from ._call import told
 from ._clock import Sleep
 from ._drive import Done, Driver, Ended, Step
 from ._errors import PluginError
@@ -71,6 +72,10 @@ class _Callbacks:
             return self._task.succeeded(first, now)
         self._next = self._event("attempted", first, now)
         self._complete(self.driver.load(first))
+        try:
+            self._call = told(self._call, self._task.policy.plugin)
+        except PluginError as e:
+            raise self._plugin_error(e) from None
         while True:
             answer = self._answer()
             if isinstance(self._error, Exception) or (self._error is not None and not answer):
@@ -154,9 +159,9 @@ class _Callbacks:
         if done.value is None:
             return _wire.dumps({"wait": "full", "now_us": self._micros(self._task.now())})
         told: Event = {"now_us": self.driver.seen}
-        if done.value != "down":
+        wait = done.value if done.value in ("down", "not_ready") else "woken"
+        if wait == "woken":
             told["by"] = done.value
-        wait = "woken" if "by" in told else "down"
         self._next = {"type": wait, **told}
         return _wire.dumps({"wait": wait, **told})
 

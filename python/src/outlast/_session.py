@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _clock, _wire
 from ._action import Action, Readiness, Stop, UnknownActionError, read_action
-from ._call import Call
+from ._call import Call, told
 from ._errors import PluginError
 from ._plugin import AnswerError
 from ._result import Result
@@ -33,7 +33,8 @@ class Session:
             raise TypeError(f"outlast: call is {call!r}, and must be a Call")
         self._policy = policy
         self._call = call
-        self._members = _wire.dumps(call._members(random_seed(seed)))
+        self._members = call._members(random_seed(seed))
+        self._text = b""
         self._state = state
         self._repairing = False
         self._over = False
@@ -143,6 +144,22 @@ class Session:
         """
         return self._answer(self._event("down", now, random, None), self._last)
 
+    def not_ready(self, now: float | None = None, random: float | None = None) -> Action:
+        """Tell that a wait is over, in full, and that the server is there and says
+        that it is not ready yet, because it loads. It is answered as :meth:`down`
+        is, and leaves attempts out for no longer than one cap of the backoff.
+
+        Args:
+            now: When, as in :meth:`next`.
+            random: As in :meth:`next`.
+
+        Raises:
+            PluginError: As in :meth:`next`; there must have been a wait.
+            ValueError: If an argument is out of bounds.
+            RuntimeError: If the session is over.
+        """
+        return self._answer(self._event("not_ready", now, random, None), self._last)
+
     def cancelled(self, result: Result | None = None, now: float | None = None) -> Stop:
         """Tell that the caller gave up, and get the outcome.
 
@@ -201,7 +218,9 @@ class Session:
         return action
 
     def _decide(self, event: dict[str, Any], explain: bool) -> Any:
-        rest = b',"call":' + self._members
+        if not self._text:
+            self._text = _wire.dumps(told(self._members, self._policy.plugin))
+        rest = b',"call":' + self._text
         if self._state:
             rest += b',"state":' + _wire.dumps(self._state)
         rest += b',"event":' + _wire.dumps(event)

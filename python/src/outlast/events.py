@@ -86,14 +86,16 @@ class Woken(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut(Event):
-    """A wait is over and the server seen to be down, so that the attempt would be
-    in vain. The policy may want it all the same.
+    """A wait is over and the server seen to be down, or there but not ready, so
+    that the attempt would be in vain. The policy may want it all the same.
 
     Attributes:
         at: When.
+        not_ready: The server is there, and loads.
     """
 
     at: float
+    not_ready: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

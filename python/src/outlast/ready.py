@@ -56,10 +56,13 @@ class Seen:
             otherwise: one that was never seen away did not come back.
         down: The last look ended lately, and was refused, found no way to the
             server, or no such name.
+        not_ready: The last look ended lately, and was answered: the server is
+            there, and loads. It is said only of what waiting helps.
     """
 
     rose: Word | None = None
     down: bool = False
+    not_ready: bool = False
 
 
 class Watch(Protocol):

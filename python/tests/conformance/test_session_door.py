@@ -116,7 +116,7 @@ def without_choices(request: dict[str, Any], like: dict[str, Any]) -> dict[str, 
     where the case has none. Members that have their default may be left out.
     """
     call = {k: v for k, v in request["call"].items() if k != "seed" or "seed" in like["call"]}
-    defaults = {"label": "", "surface_conflict": False, "connect_retry": True}
+    defaults = {"label": "", "surface_conflict": False, "connect_retry": True, "repeatable": False}
     call = {k: v for k, v in call.items() if defaults.get(k, ...) != v}
     rest = {k: v for k, v in request.items() if k not in ("policy", "call")}
     return {**rest, "call": call}
@@ -132,6 +132,8 @@ def send(session: outlast.Session, request: dict[str, Any]) -> outlast.Action:
             return session.woken(event["by"], now, random)
         case "down":
             return session.down(now, random)
+        case "not_ready":
+            return session.not_ready(now, random)
         case "cancelled":
             return session.cancelled(result, now)
     assert result is not None
