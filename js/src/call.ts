@@ -15,6 +15,8 @@ const MEMBERS = [
   "write",
   "surfaceConflict",
   "connectRetry",
+  "repeatable",
+  "oneRequest",
   "budget",
   "label",
   "started",
@@ -34,6 +36,14 @@ export interface Call {
   /** Wait for a server that is away. False suits a call whose answer may degrade
    * rather than come late. True unless given. */
   readonly connectRetry?: boolean | undefined;
+  /** A write that may be applied again: it is tried again as a read is. Once an attempt that
+   * may have been applied has been followed by another, the call ends as indeterminate unless
+   * it succeeds. False unless given. */
+  readonly repeatable?: boolean | undefined;
+  /** Whether an attempt is known to make one request that can have effects. False: it may make
+   * several, so what it reports does not prove that nothing of a write was applied. Left out:
+   * the policy's rules alone decide. */
+  readonly oneRequest?: boolean | undefined;
   /** The call's total budget in milliseconds, above 0. It runs from `started` on, and
    * never ends an attempt. Without it there is no limit but the policy's own. */
   readonly budget?: number | undefined;
@@ -62,6 +72,12 @@ export function callMembers(call: Call, seed: number): Record<string, unknown> {
   if (call.connectRetry === false) {
     members.connect_retry = false;
   }
+  if (call.repeatable) {
+    members.repeatable = true;
+  }
+  if (call.oneRequest !== undefined) {
+    members.one_request = call.oneRequest;
+  }
   if (call.budget !== undefined) {
     members.budget_us = micros(call.budget, "call.budget");
   }
@@ -74,8 +90,9 @@ export function callMembers(call: Call, seed: number): Record<string, unknown> {
 /** Refuses what is no call, and warns of what is probably not meant. */
 export function checkCall(call: Call): void {
   checkMembers(call, MEMBERS, "call");
-  for (const name of ["remote", "write", "surfaceConflict", "connectRetry"] as const) {
-    const optional = name === "surfaceConflict" || name === "connectRetry";
+  const optionals = ["surfaceConflict", "connectRetry", "repeatable", "oneRequest"] as const;
+  for (const name of ["remote", "write", ...optionals] as const) {
+    const optional = name !== "remote" && name !== "write";
     if (typeof call[name] !== "boolean" && !(optional && call[name] === undefined)) {
       throw new TypeError(
         `outlast: call.${name} is ${show(call[name])}, and must be true or false`,

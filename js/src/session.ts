@@ -123,6 +123,16 @@ export class Session {
   }
 
   /**
+   * Tells what {@link down} does, of a server that is there and says that it is not ready yet,
+   * because it loads. Attempts are left out for no longer than one cap of the backoff.
+   *
+   * @throws PluginError as {@link next} does; the action before must have had `wake`.
+   */
+  async notReady(when: When = {}): Promise<Action> {
+    return this.#answer(this.#event("not_ready", when));
+  }
+
+  /**
    * Tells that the caller gave up, and gets the outcome.
    *
    * @param result Of the attempt or the repair that was running; none if none was.

@@ -55,6 +55,8 @@ test("a call says remote and write, and nothing unknown", () => {
     [{ ...READ, label: "x".repeat(257) }, /at most 256 bytes/],
     [{ ...READ, label: 7 }, /call\.label is 7/],
     [{ ...READ, connectRetry: null }, /call\.connectRetry/],
+    [{ ...READ, repeatable: 1 }, /call\.repeatable/],
+    [{ ...READ, oneRequest: "no" }, /call\.oneRequest/],
     [null, /call is null, and must be an object/],
   ] as const) {
     assert.throws(() => callMembers(call as never as Call, 1), text);
@@ -63,7 +65,8 @@ test("a call says remote and write, and nothing unknown", () => {
 
 test("a call on the wire", () => {
   const call = { ...READ, budget: 2000, label: "q\ud800", connectRetry: false, started: 1.5 };
-  assert.deepEqual(callMembers({ ...call, surfaceConflict: true }, 7), {
+  const claims = { surfaceConflict: true, repeatable: true, oneRequest: false };
+  assert.deepEqual(callMembers({ ...call, ...claims }, 7), {
     remote: true,
     write: false,
     seed: 7,
@@ -72,6 +75,8 @@ test("a call on the wire", () => {
     budget_us: 2_000_000,
     started_us: 1500,
     surface_conflict: true,
+    repeatable: true,
+    one_request: false,
   });
 });
 

@@ -86,6 +86,8 @@ function send(session: Session, { event, explain = false }: Json): Promise<Actio
       return session.woken(event.by, when);
     case "down":
       return session.down(when);
+    case "not_ready":
+      return session.notReady(when);
     case "cancelled":
       return session.cancelled(result, { now: when.now });
     default:
@@ -125,7 +127,12 @@ function withoutResult(action: Action): Action {
 /** A request without what the package decides: how it names the policy, and a seed where the
  * case has none. Members that have their default may be left out. */
 function withoutChoices({ policy: _, call, ...rest }: Json, like: Json): Json {
-  const defaults: Json = { label: "", surface_conflict: false, connect_retry: true };
+  const defaults: Json = {
+    label: "",
+    surface_conflict: false,
+    connect_retry: true,
+    repeatable: false,
+  };
   const told = Object.entries(call).filter(
     ([name, value]) => defaults[name] !== value && (name !== "seed" || "seed" in like.call),
   );
