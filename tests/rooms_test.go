@@ -51,16 +51,19 @@ var mayUse = map[string][]string{
 	"measure":                        {"outlast/outages", "outlast/host/subprocess"},
 	"hosts/go/facts":                 {"github.com/extism/go-sdk", "github.com/tetratelabs/wazero"},
 	"hosts/go/rideout":               {"github.com/extism/go-sdk"},
+	"journal":                        {"golang.org/x/sys"},
+	"journal/task":                   {"outlast/abi", "outlast/host", "outlast/journal"},
+	"cmd/outlast/internal/inputs":    {},
 	"cmd/outlast/internal/link":      {},
 	"cmd/outlast/internal/early":     {"outlast/host/subprocess/quit"},
-	"cmd/outlast/internal/config":    {"outlast/host/ready", "outlast/cmd/outlast/internal/spot", "github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
+	"cmd/outlast/internal/config":    {"outlast/host/ready", "outlast/journal", "outlast/cmd/outlast/internal/spot", "github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
 	"cmd/outlast/internal/spot":      {"outlast/abi", "outlast/host", "golang.org/x/sys"},
 	"cmd/outlast/internal/plain":     {"outlast/abi", "outlast/host"},
 	"cmd/outlast/internal/wholefile": {},
 	"cmd/outlast/internal/show":      {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "golang.org/x/sys", "golang.org/x/term"},
 	"cmd/outlast/internal/record":    {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile"},
 	"cmd/outlast/internal/metrics":   {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile", "github.com/gofrs/flock"},
-	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/cmd/outlast/internal", "outlast/outages", "outlast/measure", "outlast/simulate", "github.com/alecthomas/kong"},
+	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/cmd/outlast/internal", "outlast/journal", "outlast/outages", "outlast/measure", "outlast/simulate", "github.com/alecthomas/kong"},
 }
 
 func TestRoomsKeepToThemselves(t *testing.T) {

@@ -31,6 +31,7 @@ type cli struct {
 	Simulate   simulateVerb   `cmd:"" help:"Play a call, or a fleet of them, through an outage."`
 	Measure    measureVerb    `cmd:"" help:"Measure how long a server is away when it restarts."`
 	Link       linkVerb       `cmd:"" help:"Let every program that calls a command ride out restarts."`
+	Journal    journalVerb    `cmd:"" help:"Look at the writes that run --journal keeps, and settle those in doubt."`
 	Config     configVerb     `cmd:"" help:"Show the settings of run, and where each comes from."`
 	Completion completionVerb `cmd:"" help:"Print a shell's completion script."`
 	Man        manVerb        `cmd:"" help:"Print the manual page."`

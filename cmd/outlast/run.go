@@ -17,6 +17,7 @@ import (
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
 	"outlast/host/subprocess"
+	"outlast/journal"
 )
 
 type runVerb struct {
@@ -27,6 +28,7 @@ type runVerb struct {
 	pluginFlags  `group:"retry"`
 	limitFlags   `group:"limit"`
 	processFlags `group:"process"`
+	journalFlags `group:"journal"`
 	outputFlags  `group:"tell"`
 	Command      []string `arg:"" optional:"" passthrough:"partial" help:"The command and its arguments."`
 }
@@ -62,6 +64,7 @@ var flagGroups = kong.ExplicitGroups([]kong.Group{
 	{Key: "retry", Title: "What is retried:"},
 	{Key: "limit", Title: "How long:"},
 	{Key: "process", Title: "How it runs:"},
+	{Key: "journal", Title: "What outlives it:"},
 	{Key: "tell", Title: "What is told:"},
 })
 
@@ -121,6 +124,7 @@ type wrapped struct {
 	recorder   *record.Recorder
 	counter    *metrics.Recorder
 	lock       *omnigraph.StoreLock // nil: not held
+	journal    *journal.Run         // nil: none is kept
 	attempts   int64
 	last       *subprocess.Ended // the last attempt, whose output is still held
 	gc         int               // Go's percentage, while another holds
@@ -171,7 +175,7 @@ func showFormat(flag string) show.Format {
 // looksOn says whether a flag asks for more than a retry, which is done also
 // where another outlast decides what is run again.
 func (v *runVerb) looksOn() bool {
-	return v.AttemptTimeout != nil || v.KillAfter != nil || v.Events != "" || v.Report != "" || v.MetricsFile != ""
+	return v.AttemptTimeout != nil || v.KillAfter != nil || v.Events != "" || v.Report != "" || v.MetricsFile != "" || v.hasOwnKey()
 }
 
 // check finds what is wrong with the numbers.
@@ -195,7 +199,10 @@ func (v *runVerb) check() error {
 			return usageError("--%s: expected a number from 1 to 255, not %d", c.flag, *n)
 		}
 	}
-	return v.checkWrappers()
+	if err := v.checkWrappers(); err != nil {
+		return err
+	}
+	return v.journalFlags.check()
 }
 
 func (w *wrapped) close() {
@@ -217,6 +224,12 @@ func (w *wrapped) run(ctx context.Context) error {
 	w.relay, w.ctx = relay, ctx
 	if w.verb.Verbose {
 		w.printer.Notice("policy %s; %s", w.policy.Name(), w.described())
+	}
+	switch answer, err := w.begin(ctx); {
+	case err != nil:
+		return w.refuse(err)
+	case answer != nil:
+		return w.answer(answer)
 	}
 	e := w.carryOut(ctx)
 	code, err := w.end(e)
@@ -251,13 +264,13 @@ func (w *wrapped) carryOut(ctx context.Context) ending {
 		return ending{err: err}
 	}
 	defer release()
-	if isInside() {
+	if w.isPassed() {
 		return w.once(ctx)
 	}
-	outcome, err := w.plugin.RunInPlugin(ctx, &host.Task{
+	outcome, err := w.plugin.RunInPlugin(ctx, w.journalledTask(&host.Task{
 		Policy: w.policy, Call: w.call, Attempt: w.attempt, Repair: w.repair, Observe: w.observe,
 		Ready: w.watch.server, Unwatched: w.watch.off, Secrets: w.secrets(),
-	})
+	}))
 	return ending{outcome, err}
 }
 

@@ -74,8 +74,14 @@ func (w *wrapped) command(argv []string, attempt int64) *subprocess.Command {
 	}
 	c.Env = append(c.Env, attemptVar+"="+strconv.FormatInt(attempt, 10),
 		elapsedVar+"="+strconv.FormatInt((host.SystemClock().Now()-w.call.Started).Milliseconds(), 10))
-	if w.lock != nil && runtime.GOOS != "windows" {
+	if runtime.GOOS == "windows" {
+		return c
+	}
+	if w.lock != nil {
 		c.Keep = w.lock.Files()
+	}
+	if w.journal != nil { // so that who runs it again waits for this one's end
+		c.Keep = append(c.Keep, w.journal.File())
 	}
 	return c
 }

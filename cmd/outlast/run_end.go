@@ -63,14 +63,22 @@ const kindInside = "failed"
 // end shows the last attempt's output and gives the exit code, whatever the
 // policy and the plugin made of it. An error is one of our own.
 func (w *wrapped) end(e ending) (code int, err error) {
+	if w.verb.JournalKey != "" {
+		w.finishJournal(e) // a kill from here on finds what is not shown yet in the record
+	}
 	if w.last == nil {
 		code, err = w.neverRun(e.err)
 	} else {
 		code, err = w.show(e)
 	}
-	w.counter.Finish(e.outcome)
-	w.recorder.Finish(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
+	w.finishJournal(e)
+	w.finishRecords(record.End{Outcome: e.outcome, Err: e.err, ExitCode: code})
 	return code, err
+}
+
+func (w *wrapped) finishRecords(end record.End) {
+	w.counter.Finish(end.Outcome)
+	w.recorder.Finish(end)
 }
 
 // neverRun is the end of a call without an attempt.

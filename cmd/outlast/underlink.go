@@ -119,8 +119,12 @@ func replace(name string, command, env []string) int {
 // codeUnderLink is the exit code of a run.
 func codeUnderLink(name string, err error) int {
 	var start *subprocess.StartError
+	var refused refusedError
 	if errors.As(err, &start) {
 		return asShell(name, err)
+	}
+	if errors.As(err, &refused) { // a caller that asks for a journal must see why nothing was run
+		fmt.Fprintf(os.Stderr, "%s: not run: %s\n", name, strings.TrimPrefix(refused.Error(), "outlast: "))
 	}
 	return exitCode(err)
 }

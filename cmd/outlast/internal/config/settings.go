@@ -16,6 +16,7 @@ import (
 
 	"outlast/cmd/outlast/internal/spot"
 	"outlast/host/ready"
+	"outlast/journal"
 )
 
 // places are where a setting may come from, beside its flag.
@@ -90,6 +91,8 @@ var settings = []setting{
 	{"exhausted-code", anywhere, aNumber, "a number from 1 to 255", readNumber(1, 255)},
 	{"indeterminate-code", anywhere, aNumber, "a number from 1 to 255", readNumber(1, 255)},
 	{"stdin", anywhere, aText, "replay, pass or none", readOneOf("replay", "pass", "none")},
+	{"journal", anywhere, aText, "a directory's absolute path", readPath},
+	{"journal-key", inEnv, aText, "1 to 256 bytes of printable text", readJournalKey},
 	{"log-format", anywhere, aText, "text or json", readOneOf("text", "json")},
 	{"events", anywhere, aText, "a file's absolute path", readPath},
 	{"report", anywhere, aText, "a file's absolute path", readPath},
@@ -240,6 +243,11 @@ func readPolicy(o *origin, text string) (string, error) {
 		err = fmt.Errorf("the built-in policies are %s", strings.Join(o.policies, ", "))
 	}
 	return path, err
+}
+
+func readJournalKey(_ *origin, text string) (string, error) {
+	_, err := journal.Given(text)
+	return text, asForm(err)
 }
 
 func readExits(_ *origin, text string) (string, error) {
