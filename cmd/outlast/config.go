@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"text/tabwriter"
@@ -78,7 +77,7 @@ func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error
 		shown.Files = append(shown.Files, shownFile(file))
 	}
 	if v.JSON {
-		return json.NewEncoder(os.Stdout).Encode(shown)
+		return json.NewEncoder(stdout).Encode(shown)
 	}
 	return shown.print()
 }
@@ -93,7 +92,7 @@ func (c *shownConfig) choose(policy string) {
 }
 
 func (c *shownConfig) print() error {
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	out := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	for _, s := range c.Settings {
 		value := "-"
 		if s.Value != nil {

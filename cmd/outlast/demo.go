@@ -94,7 +94,7 @@ func (d *demo) wrapped(ctx context.Context, url string) error {
 func (d *demo) tell(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fmt.Printf("%6.2f s  %s\n", time.Since(d.start).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(stdout, "%6.2f s  %s\n", time.Since(d.start).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // lines tells whole lines as they come.

@@ -28,6 +28,6 @@ func (v *demoClientVerb) Run() error {
 		return &exitError{1, err}
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(os.Stdout, response.Body)
+	_, err = io.Copy(stdout, response.Body)
 	return err
 }

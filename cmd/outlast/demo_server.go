@@ -18,7 +18,7 @@ func (v *demoServerVerb) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(listener.Addr())
+	fmt.Fprintln(stdout, listener.Addr())
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // the demo is over

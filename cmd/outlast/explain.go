@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"outlast/abi"
@@ -64,7 +63,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	}
 	e := explain(&action)
 	if v.JSON {
-		return json.NewEncoder(os.Stdout).Encode(e)
+		return json.NewEncoder(stdout).Encode(e)
 	}
 	e.print(call)
 	return nil
@@ -89,28 +88,28 @@ func explain(a *abi.Action) explanation {
 
 func (e *explanation) print(call host.Call) {
 	if e.Outcome == string(abi.OutcomeOK) {
-		fmt.Println("success: nothing to decide")
+		fmt.Fprintln(stdout, "success: nothing to decide")
 		return
 	}
-	fmt.Printf("kind     %s, for a %s %s\n", e.Kind, choose(call.Remote, "remote", "local"), choose(call.Read, "read", "write"))
+	fmt.Fprintf(stdout, "kind     %s, for a %s %s\n", e.Kind, choose(call.Remote, "remote", "local"), choose(call.Read, "read", "write"))
 	for _, m := range e.Matched {
-		fmt.Printf("because  %s: %q\n", m.In, m.Text)
+		fmt.Fprintf(stdout, "because  %s: %q\n", m.In, m.Text)
 	}
 	if len(e.Matched) == 0 {
-		fmt.Println("because  no other rule matched")
+		fmt.Fprintln(stdout, "because  no other rule matched")
 	}
 	switch {
 	case e.Repair:
-		fmt.Printf("action   repair, then retry; counts on budget %s\n", e.Budget)
+		fmt.Fprintf(stdout, "action   repair, then retry; counts on budget %s\n", e.Budget)
 	case e.DelayUS != nil:
-		fmt.Printf("action   retry in %v, on budget %s\n", time.Duration(*e.DelayUS)*time.Microsecond, e.Budget)
+		fmt.Fprintf(stdout, "action   retry in %v, on budget %s\n", time.Duration(*e.DelayUS)*time.Microsecond, e.Budget)
 	default:
-		fmt.Printf("action   stop: %s\n", e.Outcome)
+		fmt.Fprintf(stdout, "action   stop: %s\n", e.Outcome)
 	}
 	if e.Effects != "" && !call.Read {
-		fmt.Printf("effects  %s\n", e.Effects)
+		fmt.Fprintf(stdout, "effects  %s\n", e.Effects)
 	}
 	if e.Remedy != "" {
-		fmt.Printf("remedy   %s\n", e.Remedy)
+		fmt.Fprintf(stdout, "remedy   %s\n", e.Remedy)
 	}
 }

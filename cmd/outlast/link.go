@@ -48,7 +48,7 @@ func (v *linkVerb) Run() error {
 	case v.Remove:
 		removed, err := link.Remove(v.Name, v.Dir, outlast, path)
 		if err == nil {
-			fmt.Printf("removed %s\n", removed)
+			fmt.Fprintf(stdout, "removed %s\n", removed)
 		}
 		return ineffective(err)
 	case v.Check && v.Dir != "":
@@ -69,9 +69,9 @@ func (v *linkVerb) tell(l link.Link, err error) error {
 	if err != nil {
 		return ineffective(err)
 	}
-	fmt.Printf("%s leads to %s\n", l.Path, l.Outlast)
-	fmt.Printf("A program that calls %s gets outlast, which runs %s.\n", v.Name, l.Command)
-	fmt.Printf("A shell that has called %s before may remember where it was: hash -r\n", v.Name)
+	fmt.Fprintf(stdout, "%s leads to %s\n", l.Path, l.Outlast)
+	fmt.Fprintf(stdout, "A program that calls %s gets outlast, which runs %s.\n", v.Name, l.Command)
+	fmt.Fprintf(stdout, "A shell that has called %s before may remember where it was: hash -r\n", v.Name)
 	return nil
 }
 

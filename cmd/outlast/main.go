@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,13 @@ func realMain(args []string) int {
 	}
 	parsed.BindTo(context.Background(), (*context.Context)(nil))
 	parsed.Bind(rawArgs(args))
-	return exitCode(parsed.Run())
+	return exitCode(printed(parsed.Run()))
+}
+
+// printed is the error of a verb that is done: before all else that what it
+// printed was lost.
+func printed(err error) error {
+	return cmp.Or(stdout.lost(), err)
 }
 
 func newParser(grammar any) (*kong.Kong, error) {
@@ -98,6 +105,8 @@ func newParser(grammar any) (*kong.Kong, error) {
 			"Exit codes: the command's own, or 128 and the signal that ended it; 126 and 127 as a shell gives; "+
 			"2 usage; 3 a policy or plugin that cannot be used. outlast man has all of it."),
 		flagGroups,
+		kong.Writers(stdout, os.Stderr),
+		kong.Exit(func(code int) { os.Exit(max(code, exitCode(stdout.lost()))) }), // after --help
 		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)

@@ -28,7 +28,7 @@ func (v *completionVerb) Run(app *kong.Kong) error {
 	if err != nil {
 		return usageError("%v", err)
 	}
-	fmt.Print(text)
+	fmt.Fprint(stdout, text)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (manVerb) Help() string {
 
 // Run prints the manual page.
 func (manVerb) Run(app *kong.Kong) error {
-	fmt.Print(manual.Page(app.Model.Node, abi.Release, manualSections))
+	fmt.Fprint(stdout, manual.Page(app.Model.Node, abi.Release, manualSections))
 	return nil
 }
 

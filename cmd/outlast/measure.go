@@ -256,7 +256,7 @@ type keeper struct {
 
 // keeper is for --append; a file that cannot take anything is found out now.
 func (v *measureVerb) keeper() (*keeper, error) {
-	k := &keeper{out: os.Stdout}
+	k := &keeper{out: stdout}
 	if v.Append == "" {
 		return k, nil
 	}

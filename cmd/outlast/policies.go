@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -60,9 +59,9 @@ func (v *policyListVerb) Run() error {
 		list = append(list, l)
 	}
 	if v.JSON {
-		return json.NewEncoder(os.Stdout).Encode(list)
+		return json.NewEncoder(stdout).Encode(list)
 	}
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	out := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "NAME\tCHOSEN FOR\tWAITS\tMEASURED\tFROM")
 	for _, l := range list {
 		chosen := strings.Join(l.For, ", ")

@@ -29,7 +29,7 @@ type policyShowVerb struct {
 // normal form.
 func (v *policyShowVerb) Run() error {
 	if text := source(v.Policy); text != "" && !v.Full {
-		fmt.Print(text)
+		fmt.Fprint(stdout, text)
 		return nil
 	}
 	p, err := loadPolicy(v.Policy)
@@ -40,7 +40,7 @@ func (v *policyShowVerb) Run() error {
 	if err := json.Indent(&out, []byte(p.Document()), "", "  "); err != nil {
 		return err
 	}
-	fmt.Println(out.String())
+	fmt.Fprintln(stdout, out.String())
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (v *policyCheckVerb) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s is a valid policy, digest %s\n", p.Name(), p.Digest())
+	fmt.Fprintf(stdout, "%s is a valid policy, digest %s\n", p.Name(), p.Digest())
 	return nil
 }
 
@@ -69,6 +69,6 @@ type policySchemaVerb struct{}
 
 // Run prints the schema.
 func (policySchemaVerb) Run(context.Context) error {
-	_, err := os.Stdout.Write(schema.Policy)
+	_, err := stdout.Write(schema.Policy)
 	return err
 }

@@ -19,14 +19,14 @@ func (v *versionVerb) Run(ctx context.Context) error {
 	if v.Plugin != "" {
 		return v.describe(ctx)
 	}
-	fmt.Printf("outlast %s\nabi     %d.%d.%d\nplugin  sha256:%s\n",
+	fmt.Fprintf(stdout, "outlast %s\nabi     %d.%d.%d\nplugin  sha256:%s\n",
 		abi.Release, abi.Major, abi.Minor, abi.Patch, strings.TrimSpace(plugin.SHA256))
 	for _, name := range policy.Names() {
 		doc, err := policy.BuiltIn(name)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("policy  %s %s\n", doc.Digest, name)
+		fmt.Fprintf(stdout, "policy  %s %s\n", doc.Digest, name)
 	}
 	return nil
 }
@@ -42,9 +42,9 @@ func (v *versionVerb) describe(ctx context.Context) error {
 	if err != nil {
 		return unusable(err)
 	}
-	fmt.Printf("outlast %s\nplugin  %s (%s), %s\n", abi.Release, d.Version, d.Build, v.Plugin)
+	fmt.Fprintf(stdout, "outlast %s\nplugin  %s (%s), %s\n", abi.Release, d.Version, d.Build, v.Plugin)
 	for _, b := range d.Policies {
-		fmt.Printf("policy  %s %s\n", b.Digest, b.Name)
+		fmt.Fprintf(stdout, "policy  %s %s\n", b.Digest, b.Name)
 	}
 	return nil
 }

@@ -16,13 +16,35 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 }
 
-// toStdout prints, and says so if not all of it could be written.
-func toStdout(write func(w io.Writer) error) error {
-	out := bufio.NewWriter(os.Stdout) // it keeps the first error
-	if err := errors.Join(write(out), out.Flush()); err != nil {
-		return unusable(fmt.Errorf("standard output: %w", err))
+// stdout is where the verbs print. It remembers what could not be written, which
+// realMain tells: a page that is cut off by a full disk must not look whole.
+var stdout = &remembering{file: os.Stdout}
+
+type remembering struct {
+	file *os.File
+	err  error // the first
+}
+
+func (r *remembering) Write(p []byte) (int, error) {
+	n, err := r.file.Write(p)
+	if r.err == nil {
+		r.err = err
 	}
-	return nil
+	return n, err
+}
+
+// lost is an error of its own for what could not be printed; nil if all was.
+func (r *remembering) lost() error {
+	if r.err == nil {
+		return nil
+	}
+	return unusable(fmt.Errorf("standard output: %w", r.err))
+}
+
+// toStdout prints in few writes.
+func toStdout(write func(w io.Writer) error) error {
+	out := bufio.NewWriter(stdout) // it keeps the first error
+	return errors.Join(write(out), out.Flush())
 }
 
 func count(n int, what string) string {
