@@ -40,12 +40,13 @@ func openSource(f *os.File) (src source, err error) {
 
 // claim takes from the real input what the child has taken. Where another
 // process has read some of that meanwhile, the child has it too, and only the
-// rest is taken: what the child does not have must not get lost.
-func claim(src source, fd int, taken []byte) error {
+// rest is taken: what the child does not have must not get lost. room is as large
+// as taken at least.
+func claim(src source, fd int, taken, room []byte) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	buf := make([]byte, len(taken))
+	buf := room[:len(taken)]
 	n, err := src.peek(fd, buf)
 	if err == unix.EAGAIN {
 		n, err = 0, nil

@@ -9,21 +9,28 @@ type teeSource struct {
 	copy *ownPipe // empty between two calls
 }
 
-// openPipeSource tries tee(2). A sandbox may not have it, or not for pipes from
-// outside.
+// openPipeSource tries tee(2) and splice(2). A sandbox may not have one of them,
+// or not for pipes from outside.
 func openPipeSource(fd int) (source, error) {
 	scratch, err := openPipe()
 	if err != nil {
 		return nil, err
 	}
 	t := teeSource{scratch}
-	switch _, err := t.peek(fd, make([]byte, 1)); err {
+	_, err = t.peek(fd, make([]byte, 1))
+	if _, refused := trySplice(fd, nil, t.copy.writeFD, nil, 0, 0); refused != nil {
+		err = refused
+	}
+	switch err {
 	case unix.ENOSYS, unix.EINVAL, unix.EPERM, unix.EACCES, unix.EOPNOTSUPP:
 		t.close()
 		return &readSource{}, nil
 	}
 	return t, nil // another error will come again, when it is an attempt's
 }
+
+// trySplice is splice(2); of no bytes it only tells whether there is one.
+var trySplice = unix.Splice
 
 func (t teeSource) close() { t.copy.close() }
 
@@ -76,8 +83,13 @@ func (t teeSource) read(buf []byte) error {
 	return nil
 }
 
-// shrink makes the pipe hold one page, so that it can be written to only when
-// it is empty. If that is refused, it is looked at from time to time.
-func shrink(p *ownPipe) {
-	unix.FcntlInt(uintptr(p.writeFD), unix.F_SETPIPE_SZ, page)
+// resize makes the pipe hold so many pages, a power of two, and says whether it
+// does: so that it is full with them, and can be written to only when some of it
+// is read. If that is refused, it is looked at from time to time.
+func resize(p *ownPipe, pages int) bool {
+	now, err := unix.FcntlInt(uintptr(p.writeFD), unix.F_GETPIPE_SZ, 0)
+	if err == nil && now != pages*page {
+		now, err = unix.FcntlInt(uintptr(p.writeFD), unix.F_SETPIPE_SZ, pages*page)
+	}
+	return err == nil && now == pages*page
 }

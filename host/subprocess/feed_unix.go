@@ -26,11 +26,14 @@ func (p *pipeInput) close() error {
 	return p.spool.close()
 }
 
-// pump feeds one attempt through a pipe that holds one page. It goes step by
-// step: a page is put into the child's pipe, and the next follows when the
-// child has taken it, so that it is known at any time how much that was.
+// pump feeds one attempt through a pipe. It goes step by step: a portion is put
+// into the child's pipe, which is made to hold just that, and the next follows
+// when the child has taken it, so that it is known at any time how much that
+// was. A child that takes whole portions gets larger ones.
 type pump struct {
-	stdin *Stdin
+	stdin   *Stdin
+	portion int    // how many pages are given at once
+	again   []byte // room for a second look
 	// The child's pipe. Its read end stays open here too: what is left in it
 	// after the attempt is what the child did not take.
 	child *ownPipe
@@ -39,15 +42,20 @@ type pump struct {
 	broken, over chan struct{}
 }
 
-// page is how much is on its way to the child at most: the least that a pipe
+// page is how much is on its way to the child at first: the least that a pipe
 // can hold on Linux, and so what one can see being taken.
 var page = os.Getpagesize()
+
+// maxPortion is the most pages that are on their way at once: what a pipe holds
+// by default on Linux, and so what can be seen of most inputs at a time. A power
+// of two, as pipes have it.
+const maxPortion = 16
 
 // errStopped ends the feeding with the attempt.
 var errStopped = errors.New("the attempt is over")
 
 func (s *Stdin) attachPipe() (*feed, error) {
-	p := &pump{stdin: s, broken: make(chan struct{}), over: make(chan struct{})}
+	p := &pump{stdin: s, portion: 1, broken: make(chan struct{}), over: make(chan struct{})}
 	if err := p.open(); err != nil {
 		p.close()
 		return nil, err
@@ -73,7 +81,7 @@ func (p *pump) open() (err error) {
 	if p.child, err = openPipe(); err != nil {
 		return err
 	}
-	shrink(p.child)
+	resize(p.child, 1)
 	if err := unix.SetNonblock(p.child.writeFD, true); err != nil { // the read end stays as a child expects it
 		return err
 	}
@@ -106,7 +114,8 @@ func (p *pump) run() {
 
 // feed gives what earlier attempts have taken, and then what comes.
 func (p *pump) feed(in int) error {
-	buf := make([]byte, page)
+	buf := make([]byte, maxPortion*page)
+	p.again = make([]byte, len(buf))
 	if err := p.replay(buf); err != nil {
 		return err
 	}
@@ -121,7 +130,7 @@ func (p *pump) feed(in int) error {
 func (p *pump) replay(buf []byte) error {
 	kept := &p.stdin.pipe.spool
 	for at := int64(0); at < kept.size; {
-		n, err := kept.readAt(buf, at)
+		n, err := kept.readAt(buf[:p.portion*page], at)
 		if err != nil {
 			return err
 		}
@@ -137,14 +146,14 @@ func (p *pump) replay(buf []byte) error {
 // pass lets the child have what comes next, and takes from the real input what
 // the child has taken: kept first, and gone then.
 func (p *pump) pass(in int, buf []byte) error {
-	n, err := p.next(in, buf)
+	n, err := p.next(in, buf[:p.portion*page])
 	if err == nil {
 		p.stdin.pipe.ended = n == 0
 		n, err = p.give(buf[:n])
 	}
 	taken := buf[:n]
 	p.stdin.keep(taken)
-	if failed := claim(p.stdin.pipe.source, in, taken); failed != nil {
+	if failed := claim(p.stdin.pipe.source, in, taken, p.again); failed != nil {
 		return fmt.Errorf("reading it: %w", failed)
 	}
 	return err
@@ -174,13 +183,14 @@ func (p *pump) next(in int, buf []byte) (int, error) {
 	}
 }
 
-// give puts b into the child's pipe, waits until the child has taken it, and
-// says how much it has taken: less than b if the attempt is over, which is
-// errStopped, or if b does not fit.
+// give puts the beginning of b into the child's pipe, waits until the child has
+// taken it, and says how much it has taken: if the attempt is over, which is
+// errStopped, less than was put in.
 func (p *pump) give(b []byte) (taken int, err error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
+	b = b[:p.fit(len(b))]
 	n, err := uninterrupted(func() (int, error) { return unix.Write(p.child.writeFD, b) })
 	if err != nil && err != unix.EAGAIN {
 		return 0, fmt.Errorf("giving it: %w", err)
@@ -195,29 +205,61 @@ func (p *pump) give(b []byte) (taken int, err error) {
 	}
 }
 
-// The pauses while a child does not read and its pipe does not tell when it is
-// empty (choices: a page per millisecond at best, and little work at last).
+// fit makes the child's pipe, which is empty, as large as a portion of n bytes,
+// and says how much of them that is: a part of a page, or pages by a power of two.
+func (p *pump) fit(n int) int {
+	pages := 1
+	for 2*pages*page <= min(n, p.portion*page) {
+		pages *= 2
+	}
+	if !resize(p.child, pages) {
+		p.portion = 1
+		return min(n, page)
+	}
+	return min(n, pages*page)
+}
+
+// The pauses while a child does not read all and its pipe does not tell when it
+// is empty (choices: a portion in a tenth of a millisecond at best, and little
+// work at last).
 const (
-	lookEvery   = time.Millisecond // at first, then twice as long each time
+	lookEvery   = 50 * time.Microsecond // at first, then twice as long each time
 	lookSlowest = 64 * time.Millisecond
 )
 
-// drained waits until the child has taken all. A pipe of one page can be
-// written to only then. Elsewhere, or if the child has enlarged it, somebody
-// has to look.
+// drained waits until the child has taken all. A full pipe can be written to
+// again when a page of it is read, which a large read has then emptied. From a
+// child that reads less, or has enlarged the pipe, somebody has to look; it gets
+// smaller portions.
 func (p *pump) drained() error {
 	for pause := lookEvery; ; pause = min(2*pause, lookSlowest) {
 		if err := p.await(p.child.writeFD, unix.POLLOUT); err != nil {
 			return err
 		}
-		if empty, err := p.child.empty(); empty || err != nil {
+		empty, err := p.child.empty()
+		if empty && pause == lookEvery {
+			p.portion = min(2*p.portion, maxPortion)
+		}
+		if empty || err != nil {
 			return err
 		}
-		stop := []unix.PollFd{{Fd: int32(p.wake.readFD), Events: unix.POLLIN}}
-		if err := poll(stop, pause); err != nil {
+		if pause == lookEvery {
+			p.portion = max(p.portion/2, 1)
+		}
+		if err := p.rest(pause); err != nil {
 			return err
 		}
 	}
+}
+
+// rest waits a while, or less if the attempt ends. poll(2) counts milliseconds.
+func (p *pump) rest(pause time.Duration) error {
+	if pause < time.Millisecond {
+		time.Sleep(pause)
+		return nil
+	}
+	stop := []unix.PollFd{{Fd: int32(p.wake.readFD), Events: unix.POLLIN}}
+	return poll(stop, pause)
 }
 
 // takeBack empties the child's pipe, so that a process which the child left
