@@ -118,6 +118,8 @@ type wrapped struct {
 	line       commands.Line
 	watch      watching
 	stdin      *subprocess.Stdin
+	inputs     *subprocess.Inputs
+	spent      error // why the last attempt, which failed, cannot be run again; nil: it can
 	relay      *subprocess.Relay
 	ctx        context.Context // the call's
 	printer    *show.Printer
@@ -153,6 +155,9 @@ func (w *wrapped) prepare() (err error) {
 	}
 	if w.stdin, err = subprocess.NewStdin(os.Stdin, subprocess.StdinMode(v.Stdin)); err != nil {
 		return usageError("%v", err)
+	}
+	if w.inputs, err = subprocess.NewInputs(w.argv[1:], w.stdin); err != nil {
+		return unusable(err)
 	}
 	return nil
 }
@@ -210,6 +215,7 @@ func (w *wrapped) close() {
 	if w.last != nil {
 		w.last.Discard()
 	}
+	w.inputs.Close()
 	w.stdin.Close()
 	// The plugin is not closed: that would wait for what it compiles in the
 	// background, and the process ends anyway.

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/show"
@@ -21,7 +22,7 @@ func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	w.printer.Attempting(n)
 	w.attempts = n
 	command := w.command(w.argv, n)
-	command.Stdin, command.Stdout = w.stdin, w.printer.Writer(os.Stdout)
+	command.Stdin, command.Inputs, command.Stdout = w.stdin, w.inputs, w.printer.Writer(os.Stdout)
 	command.Timeout = value(w.verb.AttemptTimeout)
 	command.Interactive = w.verb.Stdin != string(subprocess.None) && show.IsTerminal(os.Stdin) && show.IsTerminal(os.Stderr)
 	ended, err := command.Attempt(ctx)
@@ -36,9 +37,33 @@ func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
 		ended.ShowStderr() // what cannot be written now cannot be in the end either
 	}
 	w.tellLeft(ended, err)
+	w.spendInputs(ended)
 	ended.Result.Sent = w.line.Sent(&ended.Result)
 	return ended.Result, err
 }
+
+// spendInputs lets a failed attempt be the last if another would have less to
+// read. To the policy that is as if its output had been passed on: it must not run
+// again, whatever it was.
+func (w *wrapped) spendInputs(ended *subprocess.Ended) {
+	if w.spent = w.inputs.Spent(); ended.Result.OK() || ended.Result.Streamed {
+		w.spent = nil
+	}
+	ended.Result.Streamed = ended.Result.Streamed || w.spent != nil
+}
+
+// explainSpent says in the outcome why there was no further attempt.
+func (w *wrapped) explainSpent(o *abi.Outcome) *abi.Outcome {
+	if o == nil || w.spent == nil || o.Reason != abi.ReasonStreamed {
+		return o
+	}
+	said := *o
+	said.Message = strings.Replace(o.Message, streamedText, "since "+w.spent.Error(), 1)
+	return &said
+}
+
+// streamedText is the reason that the policy gives.
+const streamedText = "since its output has been passed on"
 
 // tellLeft tells what became of that which an attempt left behind. An attempt
 // that could not be ended itself is an error, which is told in the end.

@@ -66,6 +66,7 @@ func (w *wrapped) end(e ending) (code int, err error) {
 	if w.verb.JournalKey != "" {
 		w.finishJournal(e) // a kill from here on finds what is not shown yet in the record
 	}
+	e.outcome = w.explainSpent(e.outcome)
 	if w.last == nil {
 		code, err = w.neverRun(e.err)
 	} else {

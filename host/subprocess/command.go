@@ -34,8 +34,12 @@ type Command struct {
 
 	Stdin *Stdin // shared by all attempts; nil: the null device
 
-	// Keep are files that the process inherits, as descriptors 3 and up, such as a
-	// lock that shall be held for as long as it runs. Not on Windows.
+	// Inputs are what else the attempts can read; nil: only Stdin is seen to.
+	Inputs *Inputs
+
+	// Keep are files that the process inherits, as descriptors 3 and up or, where
+	// these are in use, others: such as a lock that shall be held for as long as it
+	// runs. Not on Windows.
 	Keep []*os.File
 
 	// Stdout and Stderr are where the call's output goes in the end; nil: nowhere.

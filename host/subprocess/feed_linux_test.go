@@ -105,7 +105,7 @@ func TestInputThatCannotBeDoubled(t *testing.T) {
 // A pipe of one page tells when the child has taken all, so nobody has to look.
 func TestChildsPipeIsOfOnePage(t *testing.T) {
 	r, _ := openBoth(t, "pipe")
-	f, err := newStdin(t, r).attach()
+	f, err := newStdin(t, r).attach(newFlag())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,9 @@ type pump struct {
 	// after the attempt is what the child did not take.
 	child *ownPipe
 	// Its write end is closed to end the feeding.
-	wake         *ownPipe
-	broken, over chan struct{}
+	wake   *ownPipe
+	broken *flag // the input failed
+	over   chan struct{}
 }
 
 // page is how much is on its way to the child at first: the least that a pipe
@@ -54,13 +55,13 @@ const maxPortion = 16
 // errStopped ends the feeding with the attempt.
 var errStopped = errors.New("the attempt is over")
 
-func (s *Stdin) attachPipe() (*feed, error) {
-	p := &pump{stdin: s, portion: 1, broken: make(chan struct{}), over: make(chan struct{})}
+func (s *Stdin) attachPipe(broken *flag) (*feed, error) {
+	p := &pump{stdin: s, portion: 1, broken: broken, over: make(chan struct{})}
 	if err := p.open(); err != nil {
 		p.close()
 		return nil, err
 	}
-	f := &feed{child: p.child.read, broken: p.broken}
+	f := &feed{child: p.child.read, broken: broken}
 	f.started = func() { go p.run() }
 	f.stopped = func() {
 		p.wake.write.Close()
@@ -108,7 +109,7 @@ func (p *pump) run() {
 		p.child.write.Close() // the child's end of input
 	case !errors.Is(err, errStopped):
 		p.stdin.lost = err
-		close(p.broken)
+		p.broken.raise()
 	}
 }
 

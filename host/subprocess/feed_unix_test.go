@@ -118,7 +118,7 @@ func TestTakenIsWhatTheGreediestAttemptTook(t *testing.T) {
 		read := func(t *rapid.T) {
 			n := rapid.IntRange(0, len(written)).Draw(t, "bytes")
 			piece := rapid.IntRange(1, 10000).Draw(t, "piece")
-			f, err := s.attach()
+			f, err := s.attach(newFlag())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -355,7 +355,7 @@ func TestPipeThatIsNotOfOnePage(t *testing.T) {
 	r, w := openBoth(t, "pipe")
 	go func() { io.WriteString(w, all) }()
 	s := newStdin(t, r)
-	f, err := s.attach()
+	f, err := s.attach(newFlag())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestWaitingIsIdle(t *testing.T) {
 		for _, input := range []string{"", text(10000)} {
 			io.WriteString(w, input)
 			s := newStdin(t, r)
-			f, err := s.attach()
+			f, err := s.attach(newFlag())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -466,7 +466,7 @@ func TestInputThatFailsIsNoEnd(t *testing.T) {
 	r, peer := tcp(t)
 	io.WriteString(peer, "some")
 	s := newStdin(t, r)
-	f, err := s.attach()
+	f, err := s.attach(newFlag())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,13 +477,13 @@ func TestInputThatFailsIsNoEnd(t *testing.T) {
 	}
 	peer.SetLinger(0)
 	peer.Close() // resets the connection
-	<-f.broken
+	<-f.broken.raised
 	ended := []unix.PollFd{{Fd: int32(f.child.Fd()), Events: unix.POLLIN}}
 	if err := poll(ended, 0); err != nil || ended[0].Revents != 0 {
 		t.Errorf("the child sees %#x, %v", ended[0].Revents, err)
 	}
 	f.stop()
-	if _, err := s.attach(); err == nil || !strings.Contains(err.Error(), "given again: reading it: connection reset") {
+	if _, err := s.attach(newFlag()); err == nil || !strings.Contains(err.Error(), "given again: reading it: connection reset") {
 		t.Errorf("then: %v", err)
 	}
 }

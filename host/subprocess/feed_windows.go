@@ -8,7 +8,7 @@ type pipeInput struct{}
 
 func (pipeInput) close() error { return nil }
 
-func (s *Stdin) attachPipe() (*feed, error) {
+func (s *Stdin) attachPipe(*flag) (*feed, error) {
 	return &feed{child: s.file, started: func() { s.lost = errPassed }}, nil
 }
 

@@ -18,6 +18,8 @@ type process struct {
 	group          bool  // it leads a process group of its own
 	begun          int64 // in ticks after the system's start
 	feed           *feed
+	inputs         []*feed // of the other descriptors
+	broken         *flag   // an input failed
 	stdout, stderr *stream
 
 	exited  chan struct{} // closed when it is gone; waitErr is set before
@@ -40,7 +42,7 @@ func newProcess(cmd *exec.Cmd, group bool) *process {
 	return &process{
 		command: cmd.Args[0], cmd: cmd, group: group, begun: ticksNow(),
 		exited: make(chan struct{}), silent: make(chan struct{}),
-		overdue: newFlag(), hurried: newFlag(),
+		overdue: newFlag(), hurried: newFlag(), broken: newFlag(),
 	}
 }
 
@@ -51,7 +53,16 @@ func (p *process) run() {
 	go p.reap()
 	go p.read(p.stdout)
 	go p.read(p.stderr)
-	p.feed.start()
+	for _, f := range append(p.inputs, p.feed) {
+		f.start()
+	}
+}
+
+// stopFeeds is called once the child is gone, or could not be started.
+func (p *process) stopFeeds() {
+	for _, f := range append(p.inputs, p.feed) {
+		f.stop()
+	}
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
@@ -120,7 +131,7 @@ func (p *process) await(ctx context.Context, limit, killAfter time.Duration) rea
 		why = timedOut
 	case <-p.overdue.raised:
 		why, signal = killed, syscall.SIGKILL
-	case <-p.feed.broken: // nil, and so never, for an input that cannot fail
+	case <-p.broken.raised:
 		why = inputFailed
 	}
 	if p.gone() { // first, if both came together

@@ -27,7 +27,8 @@ const leftoverWait = 250 * time.Millisecond
 // behind is read as hearOut says and then, if we can find it, ended as an
 // attempt is; where we cannot, the pipe is closed.
 func (p *process) settle(ctx context.Context, why reason, c *Command) {
-	p.feed.stop()
+	p.stopFeeds()
+	c.Inputs.after()
 	if why == byItself && !isClosed(p.hurried.raised) {
 		p.hearOut(ctx, holderPause, holderLimit)
 	} else {

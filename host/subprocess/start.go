@@ -70,17 +70,19 @@ func (c *Command) launch() (*process, error) {
 	}
 	childEnds = append(childEnds, stderrEnd)
 
-	feed, err := c.Stdin.attach()
+	p.feed, err = c.Stdin.attach(p.broken)
 	if err == nil {
-		err = c.exec(p, feed.child, stdoutEnd, stderrEnd)
+		p.inputs, err = c.Inputs.attach(p.broken)
+	}
+	if err == nil {
+		err = c.exec(p, p.feed.child, stdoutEnd, stderrEnd)
 	}
 	if err != nil {
-		feed.stop()
+		p.stopFeeds()
 		stdout.Close()
 		stderr.Close()
 		return nil, err
 	}
-	p.feed = feed
 	p.stdout = newStream("stdout", stdout, c.Stdout)
 	p.stderr = newStream("stderr", stderr, c.Stderr)
 	p.stderr.asks = c.Interactive
@@ -96,13 +98,18 @@ func (c *Command) command(argv ...string) *exec.Cmd {
 	if path := withoutPath(argv[0]); path != "" {
 		cmd.Path, cmd.Err = path, nil
 	}
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = c.Env, c.Dir, c.Keep
+	cmd.Env, cmd.Dir = c.Env, c.Dir
 	return cmd
 }
 
 // exec starts the process, by the shell if it is a script that does not say by
 // what.
 func (c *Command) exec(p *process, stdin, stdout, stderr *os.File) error {
+	lent, back, err := c.lend(p)
+	defer back()
+	if err != nil {
+		return err
+	}
 	start := func() error {
 		if stdin != nil {
 			p.cmd.Stdin = stdin
@@ -111,9 +118,12 @@ func (c *Command) exec(p *process, stdin, stdout, stderr *os.File) error {
 		if p.group {
 			leadGroup(p.cmd)
 		}
+		if !lent {
+			p.cmd.ExtraFiles = c.Keep
+		}
 		return p.cmd.Start()
 	}
-	err := start()
+	err = start()
 	if script := asScript(err, c.Dir, p.cmd.Path, c.Argv[1:]); script != nil {
 		p.cmd = c.command(script...)
 		err = start()

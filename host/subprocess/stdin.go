@@ -92,19 +92,20 @@ func NewStdin(f *os.File, mode StdinMode) (*Stdin, error) {
 	return s, nil
 }
 
-// attach prepares the input of the next attempt.
-func (s *Stdin) attach() (*feed, error) {
+// attach prepares the input of the next attempt; broken is raised if it fails
+// while that runs.
+func (s *Stdin) attach(broken *flag) (*feed, error) {
 	if s == nil || s.kind == nothing {
 		return &feed{}, nil
 	}
-	f, err := s.feed()
+	f, err := s.feed(broken)
 	if err != nil {
 		return nil, fmt.Errorf("standard input cannot be given again: %w", plain(err))
 	}
 	return f, nil
 }
 
-func (s *Stdin) feed() (*feed, error) {
+func (s *Stdin) feed(broken *flag) (*feed, error) {
 	if s.lost != nil {
 		return nil, s.lost
 	}
@@ -114,7 +115,7 @@ func (s *Stdin) feed() (*feed, error) {
 	case unrewound:
 		return s.stay()
 	case piped:
-		return s.attachPipe()
+		return s.attachPipe(broken)
 	case once:
 		return &feed{child: s.file, started: func() { s.lost = errPassed }}, nil
 	}

@@ -7,10 +7,10 @@ import "os"
 type feed struct {
 	child *os.File // what the child reads; nil: the null device
 
-	// broken is closed when the input fails while the attempt runs: what the
-	// child has is not all of it. The child does not see an end then, which it
-	// would take for the input's. nil: cannot happen.
-	broken <-chan struct{}
+	// broken is raised when the input fails while the attempt runs: what the child
+	// has is not all of it. The child does not see an end then, which it would
+	// take for the input's. nil: cannot happen.
+	broken *flag
 
 	running          bool   // the child was started
 	started, stopped func() // nil: nothing to do
