@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import http.client
+import io
 import ipaddress
 import queue
 import socket
@@ -52,22 +53,28 @@ class Level(IntEnum):
     """No answer in time, or a failure that says nothing."""
     DOWN = 1
     """Refused, no way to it, or no such name."""
-    ACCEPTING = 2
+    LOADING = 2
+    """It says that it is not ready yet, and will be by itself."""
+    UNREADY = 3
+    """Of omnigraph: another answer that is no sign of readiness, or none."""
+    ACCEPTING = 4
     """It accepted a connection."""
-    HEALTHY = 3
+    HEALTHY = 5
     """It answered its health check as expected."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is looked at: a port, or with a path an HTTP health check.
+    """What is looked at: a port, an HTTP health check, or a server of omnigraph's.
 
     Attributes:
         scheme: ``"tcp"``, ``"http"`` or ``"https"``.
         host: A name or an address.
         port: The port.
-        path: Of HTTP, with a query if it has one.
+        path: Of HTTP, with a query if it has one; of omnigraph, what stands
+            before its own paths.
         statuses: Of HTTP, that say ready; none: 200 to 299.
+        omnigraph: A server of omnigraph's, which says itself what it is doing.
     """
 
     scheme: str
@@ -75,6 +82,7 @@ class Target:
     port: int
     path: str = ""
     statuses: tuple[int, ...] = ()
+    omnigraph: bool = False
 
     @property
     def best(self) -> Level:
@@ -88,6 +96,30 @@ class Target:
 
 FORMS = "tcp://host:port or http(s)://host[:port][/path][#status,...]"
 
+SERVER_FORMS = "http(s)://host[:port][/path]"
+
+
+def parse_omnigraph(text: str) -> Target:
+    """Read the URL of a server of omnigraph's. Its path is kept, for a proxy's
+    prefix; a user name, a query and a fragment are not.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError:
+        raise _bad(text, "is not a URL", SERVER_FORMS) from None
+    if url.scheme not in ("http", "https"):
+        raise _bad(text, "has no scheme http or https", SERVER_FORMS)
+    if not url.hostname or any(c.isspace() for c in url.netloc):
+        raise _bad(text, "has no host", SERVER_FORMS)
+    if port == 0:
+        raise _bad(text, "has the port 0, which is not from 1 to 65535", SERVER_FORMS)
+    default = 443 if url.scheme == "https" else 80
+    return Target(url.scheme, url.hostname, port or default, url.path.rstrip("/"), omnigraph=True)
+
 
 def parse(text: str) -> Target:
     """Read a target. Without a path /healthz is asked for.
@@ -98,8 +130,8 @@ def parse(text: str) -> Target:
     try:
         url = urlsplit(text)
         port = url.port
-    except ValueError as e:
-        raise _bad(text, f"is not a URL: {e}") from None
+    except ValueError:
+        raise _bad(text, "is not a URL") from None
     if url.scheme not in ("tcp", "http", "https"):
         raise _bad(text, "has none of the schemes tcp, http and https")
     if "@" in url.netloc:
@@ -127,15 +159,26 @@ def _statuses(text: str, words: str) -> tuple[int, ...]:
     statuses = []
     for word in words.split(",") if words else ():
         if not word.strip().isdecimal() or not 200 <= int(word) <= 599:
-            raise _bad(text, f"has the status {word!r}, which is not from 200 to 599")
+            # A long one may be a piece of a secret that has a # in it.
+            told = f"the status {word!r}, which" if len(word) <= 3 else "a status behind the # that"
+            raise _bad(text, f"has {told} is not from 200 to 599")
         statuses.append(int(word))
     return tuple(statuses)
 
 
-def _bad(text: str, why: str) -> ValueError:
+def _bad(text: str, why: str, forms: str = FORMS) -> ValueError:
+    return ValueError(f"outlast: {shown(text)!r} {why}; expected {forms}")
+
+
+def shown(text: str) -> str:
+    """A target without what may be a secret in it: a user name and password, a
+    query.
+    """
+    text, query, _ = text.partition("?")
     start, at, end = text.rpartition("@")
-    shown = "…@" + end if at and start else text  # what is before it may be a password
-    return ValueError(f"outlast: {shown!r} {why}; expected {FORMS}")
+    if at and start:
+        text = "…@" + end
+    return text + ("?…" if query else "")
 
 
 def look(target: Target, connected: Callable[[], None]) -> Level:
@@ -161,9 +204,9 @@ def look(target: Target, connected: Callable[[], None]) -> Level:
         while len(seen) < len(addresses) and target.best not in seen:
             seen.append(levels.get(timeout=max(0.0, deadline - time.monotonic()) + 0.05))
     reached = max(seen, default=Level.UNANSWERED)
-    if reached >= Level.ACCEPTING or len(seen) < len(addresses):
-        return reached if reached >= Level.ACCEPTING else Level.UNANSWERED
-    return min(seen)  # it is down only if each of its addresses is
+    if reached < Level.UNREADY and (len(seen) < len(addresses) or Level.UNANSWERED in seen):
+        return Level.UNANSWERED  # an attempt is in vain only if each address says so
+    return reached
 
 
 Address = tuple[int, Any]
@@ -196,12 +239,31 @@ def _at(target: Target, to: Address, deadline: float, connected: Callable[[], No
             return Level.DOWN
         if target.scheme == "tcp":
             return Level.ACCEPTING
+        if target.omnigraph:
+            return _life(target, to, sock, deadline)
         connected()
         try:
-            status = _ask(target, sock, deadline)
+            answer = _ask(target, sock, target.path, deadline)
         except (OSError, ValueError, http.client.HTTPException):
             return Level.ACCEPTING
-        return Level.HEALTHY if target.expects(status) else Level.ACCEPTING
+        return Level.HEALTHY if target.expects(answer.status) else Level.ACCEPTING
+
+
+def _life(target: Target, to: Address, sock: socket.socket, deadline: float) -> Level:
+    from ._life import life
+
+    first: list[socket.socket] = [sock]
+
+    def ask(path: str) -> Answer:
+        if first:
+            return _ask(target, first.pop(), path, deadline)
+        family, address = to
+        with socket.socket(family, socket.SOCK_STREAM) as again:
+            again.settimeout(_left(deadline))
+            again.connect(address)
+            return _ask(target, again, path, deadline)
+
+    return life(target, ask)
 
 
 def _is_itself(sock: socket.socket) -> bool:
@@ -214,7 +276,47 @@ def _is_itself(sock: socket.socket) -> bool:
         return False
 
 
-def _ask(target: Target, sock: socket.socket, deadline: float) -> int:
+@dataclass(frozen=True)
+class Answer:
+    """What a request came to.
+
+    Attributes:
+        status: The status.
+        body: ``None`` where it is too long or did not come whole in time; only
+            omnigraph's are read.
+    """
+
+    status: int
+    body: bytes | None = None
+
+
+MAX_BODY = 64 << 10
+"""How much of an answer is read. A choice: omnigraph's are of some hundred bytes."""
+
+
+class _Timed(io.RawIOBase):
+    """What a socket receives, in time."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock = sock
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._sock.recv_into(buffer)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """As http.client has it of a socket."""
+        return io.BufferedReader(self)
+
+
+def _ask(target: Target, sock: socket.socket, path: str, deadline: float) -> Answer:
     """Send one request on a connection. No token, no cookie, no redirect, no proxy."""
     sock.settimeout(_left(deadline))
     if target.scheme == "https":
@@ -224,9 +326,22 @@ def _ask(target: Target, sock: socket.socket, deadline: float) -> int:
         connection = http.client.HTTPConnection(_bracketed(target.host), target.port)
         connection.sock = sock
         headers = {"User-Agent": "outlast", "Connection": "close"}
-        connection.request("GET", target.path, headers=headers)
-        with connection.getresponse() as response:
-            return response.status
+        connection.putrequest("GET", path, skip_accept_encoding=True)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        with http.client.HTTPResponse(_Timed(sock, deadline), method="GET") as response:  # type: ignore[arg-type]
+            response.begin()
+            return Answer(response.status, _body(response) if target.omnigraph else None)
+
+
+def _body(response: http.client.HTTPResponse) -> bytes | None:
+    try:
+        body = response.read(MAX_BODY + 1)
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    whole = len(body) <= MAX_BODY and response.length in (0, None)
+    return body if whole else None
 
 
 def _bracketed(host: str) -> str:

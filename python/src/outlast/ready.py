@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ._action import Readiness as Word
-from ._look import Level, Target, look, parse
+from ._look import Level, Target, look, parse, parse_omnigraph
 
 SHORTEST = 0.05
 LONGEST = 0.15
@@ -121,6 +121,29 @@ class Server:
 
     def __repr__(self) -> str:
         return f"Server({self._target.scheme}://{self._target.host}:{self._target.port})"
+
+
+class Omnigraph(Server):
+    """Watches a server of omnigraph's, which says itself what it is doing.
+
+    A look asks for ``/readyz``: 200 is ready, and 503 with the status loading is
+    not ready yet, which wakes nobody. Where that is 404, 200 of ``/healthz`` is
+    ready if it names a release below 0.11, which listened no sooner than it could
+    serve.
+
+    Args:
+        url: The server's, with the path that stands before its own ones. A user
+            name in it is not sent.
+
+    Raises:
+        ValueError: If *url* is none.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._target = parse_omnigraph(url)
+
+    def __repr__(self) -> str:
+        return f"Omnigraph({self._target.scheme}://{self._target.host}:{self._target.port})"
 
 
 class _Watchers:
@@ -304,7 +327,11 @@ class _Watch:
         w = self.watcher
         with w.lock:
             fresh = w.latest > self.since and time.monotonic() - w.ended <= FRESH
-            return Seen(_WORDS.get(self._rose), fresh and w.level == Level.DOWN)
+            return Seen(
+                _WORDS.get(self._rose),
+                down=fresh and w.level == Level.DOWN,
+                not_ready=fresh and w.level == Level.LOADING,
+            )
 
     def stop(self) -> None:
         _watchers.leave(self)
@@ -322,4 +349,4 @@ def _forget() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
-__all__ = ["Readiness", "Seen", "Server", "Watch"]
+__all__ = ["Omnigraph", "Readiness", "Seen", "Server", "Watch"]
