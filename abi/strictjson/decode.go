@@ -116,6 +116,16 @@ func (m *Members) Has(name string) bool {
 	return m.find(name) >= 0
 }
 
+// Unknown says whether there are members that were not asked for.
+func (m *Members) Unknown() bool {
+	for i := range m.names {
+		if i < bits64 && m.first&(1<<i) == 0 || i >= bits64 && !m.others[i-bits64] {
+			return true
+		}
+	}
+	return false
+}
+
 // Require is Value, and a fault where there is none.
 func (m *Members) Require(name string) Value {
 	v := m.Value(name)

@@ -81,7 +81,7 @@ func captures(t testing.TB) []capture { return lines[capture](t, "testdata/captu
 func kindBy(t testing.TB, policy string, call abi.Call, result *abi.Result) string {
 	t.Helper()
 	doc := builtin(t, policy)
-	rule, _ := doc.recognise(&call, viewOf(result, doc.KeepColours))
+	rule, _ := doc.recognise(&call, doc.view(&call, result))
 	return rule.Kind
 }
 

@@ -31,8 +31,12 @@ func (c *Condition) holds(call *abi.Call, v *view) bool {
 		len(c.ExitCodes) > 0 && (r.ExitCode == nil || !contains(c.ExitCodes, *r.ExitCode)),
 		len(c.Signals) > 0 && !matchesSignal(c.Signals, r.Signal),
 		len(c.Statuses) > 0 && !contains(c.Statuses, v.status),
+		c.Form != "" && c.Form != v.form,
+		len(c.Codes) > 0 && !c.hasCode(v),
+		c.Details != nil && *c.Details != v.details,
 		c.TimedOut && !r.TimedOut,
-		c.Write != nil && *c.Write != call.Write,
+		!agrees(c.Write, call.Write),
+		!c.Proof.holds(call, v),
 		len(c.Sent) > 0 && !contains(c.Sent, v.sent),
 		c.Effects != "" && c.Effects != v.effects,
 		c.CauseCount > 0 && c.CauseCount != int64(len(v.causes)):
@@ -44,6 +48,15 @@ func (c *Condition) holds(call *abi.Call, v *view) bool {
 		}
 	}
 	return true
+}
+
+// hasCode says whether the object has one of the codes. "none" is that there is
+// no code: of a name no server has.
+func (c *Condition) hasCode(v *view) bool {
+	if v.code == "" {
+		return contains(c.Codes, "none")
+	}
+	return contains(c.Codes, v.code)
 }
 
 func contains[T comparable](list []T, x T) bool {
@@ -158,8 +171,11 @@ func (c *Condition) why(rule *Rule, v *view) *abi.Why {
 	if len(c.Signals) > 0 {
 		add("signal", v.result.Signal)
 	}
-	if len(c.Statuses) > 0 {
+	if len(c.Statuses) > 0 && v.status != 0 {
 		add("HTTP status", number(v.status))
+	}
+	if len(c.Codes) > 0 && v.code != "" {
+		add("code", v.code)
 	}
 	if c.TimedOut {
 		add("attempt", "timed out")

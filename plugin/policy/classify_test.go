@@ -27,10 +27,9 @@ func (r recognised) with(change func(*abi.Result)) recognised {
 // Each case is one that two rules could claim, or that none may.
 func TestOrderOfTheRules(t *testing.T) {
 	const (
-		outcomeUnknown = `command_outcome: {"effects":"unknown"}`
-		outcomeNone    = `command_outcome: {"effects":"none"}`
+		outcomeUnknown = `command_outcome: {"execution":"unknown","effects":"unknown","action":"reconcile"}`
+		outcomeNone    = `command_outcome: {"execution":"not_started","effects":"none","action":"refresh"}`
 		notDispatched  = `command_outcome: {"request_dispatched":false}`
-		dispatched     = `command_outcome: {"request_dispatched":true}`
 		connect        = "client error (Connect)"
 		discovery      = "server discovery connection failed (DNS, TCP, proxy, or TLS); could not establish omnigraph-http-api: 0.13"
 		contract       = "response did not carry exactly one Omnigraph-Http-Api: 0.13 header"
@@ -54,11 +53,11 @@ func TestOrderOfTheRules(t *testing.T) {
 		{"no stamp on a 429", *answered(429, contract), "contract_violation", "", abi.EffectsUnknown},
 		{"no stamp on a 200", *answered(200, contract), "contract_violation", "", abi.EffectsUnknown},
 		{"no stamp, as the tool says it", ending("server "+contract+"; this request's effects are unknown", "HTTP 503"), "contract_violation", "", abi.EffectsUnknown},
-		{"no stamp, in the middle", ending("x "+contract, "HTTP 429"), "admission_cap", "", ""},
-		{"unknown effects of a conflict", ending(stale, outcomeUnknown), "conflict", "contract_violation", abi.EffectsUnknown},
-		{"unknown effects of the cap", ending("x", "HTTP 429\n"+outcomeUnknown), "admission_cap", "contract_violation", abi.EffectsUnknown},
-		{"unknown effects while loading", ending("graph is loading", outcomeUnknown), "unavailable", "contract_violation", abi.EffectsUnknown},
-		{"unknown effects of a blocked graph", ending(blocked, "HTTP 503\n"+outcomeUnknown), "graph_blocked", "contract_violation", abi.EffectsUnknown},
+		{"no stamp, in the middle", ending("x "+contract, "HTTP 429"), "failed", "", abi.EffectsUnknown},
+		{"unknown effects of a conflict", ending(stale, outcomeUnknown), "conflict", "", abi.EffectsUnknown},
+		{"unknown effects of the cap", ending("x", "HTTP 429\n"+outcomeUnknown), "failed", "", abi.EffectsUnknown},
+		{"unknown effects while loading", ending("graph is loading", outcomeUnknown), "unavailable", "", abi.EffectsUnknown},
+		{"unknown effects of a blocked graph", ending(blocked, "HTTP 503\n"+outcomeUnknown), "graph_blocked", "", abi.EffectsUnknown},
 
 		// Recovery wraps other texts.
 		{"a stamp", report(stamped), "storage_mismatch", "", abi.EffectsNone},
@@ -76,7 +75,7 @@ func TestOrderOfTheRules(t *testing.T) {
 		{"no tunnel", report(url, connect, "tunnel error: unsuccessful"), "unavailable", "", ""},
 		{"no tunnel, and why", report(url, connect, "tunnel error: unsuccessful: 503"), "unavailable", "", ""},
 		{"no cause beneath", report(url, connect, "tcp connect error"), "unavailable", "", ""},
-		{"colours", *exited(1, "Error: \n   0: \x1b[91m"+url+"\x1b[0m\n   1: \x1b[91m"+connect+"\x1b[0m\n   2: \x1b[91mtcp connect error\x1b[0m\n\n", ""), "unavailable", "", ""},
+		{"colours", *exited(1, "Error: \n   0: \x1b[91m"+url+"\x1b[0m\n   1: \x1b[91m"+connect+"\x1b[0m\n   2: \x1b[91mtcp connect error\x1b[0m\n\nLocation:\n", ""), "unavailable", "", ""},
 		{"capitals", report("ERROR SENDING REQUEST FOR URL (U)", "CLIENT ERROR (CONNECT)", "TCP CONNECT ERROR"), "unavailable", "", ""},
 		{"no permission of the proxy", report(url, connect, "tunnel error: proxy authorization required"), "failed", "", abi.EffectsNone},
 		{"a certificate", report(url, connect, "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))"), "failed", "", abi.EffectsNone},
@@ -92,19 +91,19 @@ func TestOrderOfTheRules(t *testing.T) {
 		recognised{"refused, says the text, but the host knows that it was sent", refused, "failed", "", abi.EffectsUnknown}.with(sent(abi.SentYes)),
 		recognised{"refused, and not sent", refused, "unavailable", "", ""}.with(sent(abi.SentNo)),
 		recognised{"refused, with another exit code", refused, "unavailable", "", ""}.with(code(75)),
-		{"discovery", *exited(1, discovery+"\n", ""), "unavailable", "", ""},
-		{"discovery timed out", *exited(1, "server discovery timed out after 5s\n", ""), "unavailable", "", ""},
-		{"discovery, not dispatched", ending(discovery, notDispatched), "unavailable", "", ""},
-		{"discovery, dispatched", ending(discovery, dispatched), "failed", "", abi.EffectsUnknown},
+		{"discovery, cut before its outcome", *exited(1, discovery+"\n", ""), "unavailable", "", abi.EffectsUnknown},
+		{"discovery", ending(discovery, outcomeNone), "unavailable", "", ""},
+		{"discovery timed out", ending("server discovery timed out after 5s", outcomeNone), "unavailable", "", ""},
+		{"discovery, with an outcome of other members", ending(discovery, notDispatched), "unavailable", "", abi.EffectsUnknown},
 		recognised{"discovery, and the host knows that it was sent", *exited(1, discovery, ""), "failed", "", abi.EffectsUnknown}.with(sent(abi.SentYes)),
 		{"discovery that a server tells of", ending(discovery, "HTTP 500"), "failed", "", abi.EffectsUnknown},
 		{"discovery that a server tells of in JSON", *exited(1, "", `{"error":"`+discovery+`","http_status":500}`), "failed", "", abi.EffectsUnknown},
-		{"discovery that a server tells of, as 0.11 prints it", *exited(1, "Error: \n   0: "+discovery+"\n\nLocation:\n", ""), "failed", "", abi.EffectsUnknown},
-		{"discovery timed out, that a server tells of, as 0.11 prints it", *exited(1, "Error: \n   0: server discovery timed out after 5s\n\nLocation:\n", ""), "failed", "", abi.EffectsUnknown},
-		{"discovery in JSON", *exited(1, "", `{"error":"`+discovery+`","code":"api_contract_mismatch","http_status":null,"request_dispatched":false}`), "unavailable", "", ""},
-		{"another contract", *exited(1, "could not establish omnigraph-http-api: 0.13 through successful server discovery\n", ""), "failed", "", abi.EffectsUnknown},
-		{"loading", ending("graph is loading; wait for its startup attempt", "HTTP 503"), "unavailable", "", ""},
-		{"loading, which only a server that was asked can say", ending("graph is loading", dispatched), "unavailable", "", ""},
+		{"discovery that a server tells of, as 0.11 prints it", *exited(1, "Error: \n   0: "+discovery+"\n\nLocation:\n", ""), "unavailable", "failed", abi.EffectsUnknown},
+		{"discovery timed out, that a server tells of, as 0.11 prints it", *exited(1, "Error: \n   0: server discovery timed out after 5s\n\nLocation:\n", ""), "unavailable", "failed", abi.EffectsUnknown},
+		{"discovery in JSON", *exited(1, "", `{"error":"`+discovery+`","code":"api_contract_mismatch","http_status":null,"request_dispatched":false}`), "unavailable", "", abi.EffectsUnknown},
+		{"another contract", *exited(1, "could not establish omnigraph-http-api: 0.13 through successful server discovery\nHTTP 200\n"+outcomeNone+"\n", ""), "wrong_server", "", abi.EffectsNone},
+		{"loading, cut before its outcome", ending("graph is loading; wait for its startup attempt to complete", "HTTP 503"), "unavailable", "", abi.EffectsUnknown},
+		{"loading", ending("graph is loading; wait for its startup attempt to complete", "HTTP 503\n"+outcomeUnknown), "unavailable", "", ""},
 		recognised{"in transition", *answered(503, `{"error":"graph admission is closed for a serving transition"}`), "unavailable", "", ""}.with(sent(abi.SentYes)),
 		{"loading, in the middle", ending("the graph is loading", "HTTP 503"), "interrupted", "", abi.EffectsUnknown},
 		recognised{"refused before the time limit", refused, "unavailable", "", ""}.with(func(r *abi.Result) { r.TimedOut = true }),
@@ -127,17 +126,18 @@ func TestOrderOfTheRules(t *testing.T) {
 		recognised{"exit 100", strange, "failed", "", abi.EffectsUnknown}.with(code(100)),
 
 		// The cap.
-		{"the code of the cap", *exited(75, "", ""), "admission_cap", "", ""},
+		{"the code of the cap alone", *exited(75, "", ""), "admission_cap", "", abi.EffectsUnknown},
 		{"the status of the cap", *answered(429, "anything"), "admission_cap", "", ""},
-		{"the cap in JSON", *exited(1, "", `{"error":"slow down","http_status":429}`), "admission_cap", "", ""},
+		{"the cap in JSON", *exited(1, "", `{"error":"slow down","http_status":429}`), "failed", "", abi.EffectsUnknown},
 		{"bytes", report("actor byte budget exceeded: would use 999 bytes against cap 100"), "admission_cap", "", ""},
 		{"observers", report("server read observer cap 8 exceeded"), "admission_cap", "", ""},
 		{"the cap in the middle", report("no actor in-flight count cap 1 exceeded"), "failed", "", abi.EffectsUnknown},
-		{"the cap before a precondition", *exited(75, "precondition failed on branch 'main'", ""), "admission_cap", "", ""},
+		{"the cap before a precondition", *exited(75, "precondition failed on branch 'main'", ""), "admission_cap", "", abi.EffectsUnknown},
 		recognised{"exit 74", strange, "failed", "", abi.EffectsUnknown}.with(code(74)),
 
 		// What a caller stated, before a conflict.
-		{"the code of a precondition", *exited(4, stale, ""), "precondition_failed", "", abi.EffectsNone},
+		{"the code of a precondition", *exited(4, "precondition failed on branch 'main': x\n", ""), "precondition_failed", "", abi.EffectsNone},
+		{"the code of a precondition, with another text", *exited(4, stale, ""), "conflict", "", abi.EffectsUnknown},
 		{"the status of a precondition", *answered(412, stale), "precondition_failed", "", abi.EffectsNone},
 		{"the text of a precondition", *answered(500, "precondition_failure {expected: A}"), "precondition_failed", "", abi.EffectsNone},
 		{"a precondition in the middle", *answered(500, "x precondition_failure"), "failed", "", abi.EffectsUnknown},
@@ -166,7 +166,8 @@ func TestOrderOfTheRules(t *testing.T) {
 		{"stale, without what to do", report("stale view of dataset"), "failed", "", abi.EffectsUnknown},
 		{"stale, in the middle", report("commit failed: " + stale), "failed", "", abi.EffectsUnknown},
 		{"authority that did not change", report("write authority 'x' is missing"), "failed", "", abi.EffectsUnknown},
-		{"a conflict with a status", *answered(503, stale), "conflict", "", ""},
+		{"a conflict with a status", *answered(409, stale), "conflict", "", ""},
+		{"a conflict's text with another status", *answered(503, stale), "interrupted", "", abi.EffectsUnknown},
 		{"a conflict's status alone", *answered(409, "x"), "failed", "", abi.EffectsUnknown},
 
 		// Broken connections, and proxies last of all.
@@ -188,7 +189,7 @@ func TestOrderOfTheRules(t *testing.T) {
 		// What is left.
 		{"usage", usage, "failed", "", abi.EffectsNone},
 		{"without effect", ending("x", outcomeNone), "failed", "", abi.EffectsNone},
-		{"not dispatched", ending("x", notDispatched), "failed", "", abi.EffectsNone},
+		{"not dispatched, in a place where no release says it", ending("x", notDispatched), "failed", "", abi.EffectsUnknown},
 		recognised{"not sent", strange, "failed", "", abi.EffectsNone}.with(sent(abi.SentNo)),
 		recognised{"sent", strange, "failed", "", abi.EffectsUnknown}.with(sent(abi.SentYes)),
 		{"a token", report("invalid bearer token"), "failed", "", abi.EffectsNone},

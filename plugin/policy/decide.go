@@ -110,7 +110,7 @@ func started(call *abi.Call, e *abi.Event) int64 {
 
 func (d *decision) answer(explain bool) (abi.Action, error) {
 	if d.event.Result != nil {
-		d.view = viewOf(d.event.Result, d.doc.KeepColours)
+		d.view = d.doc.view(d.call, d.event.Result)
 	}
 	switch d.event.Type {
 	case abi.Attempted:
@@ -142,7 +142,7 @@ func (d *decision) attempted(explain bool) (abi.Action, error) {
 	d.remember(rule.kind)
 	d.contact(rule.Server)
 	branch := rule.branch(d.chosen, d.repaired > 0)
-	d.weigh(branch)
+	d.weigh(branch, condition)
 	action, err := d.follow(rule, branch)
 	if err == nil {
 		action.Kind = rule.Kind
@@ -177,7 +177,7 @@ func (d *decision) follow(rule *Rule, b *Branch) (abi.Action, error) {
 	case b.Stop != nil:
 		return d.stop(&abi.Outcome{Type: cmp.Or(b.Stop.Outcome, abi.OutcomeFailed), Remedy: b.Stop.Remedy}), nil
 	case d.doubt && !d.call.Repeatable:
-		return d.stop(&abi.Outcome{Type: abi.OutcomeFailed}), nil
+		return d.stop(&abi.Outcome{Type: abi.OutcomeFailed, Remedy: rule.remedy()}), nil
 	case d.event.Result.Streamed:
 		return d.stop(d.gaveUp(abi.OutcomeFailed, abi.ReasonStreamed, -1)), nil
 	case d.attempts >= abi.MaxAttempts:
@@ -192,19 +192,21 @@ func (d *decision) follow(rule *Rule, b *Branch) (abi.Action, error) {
 }
 
 // weigh notes that what this attempt did is in doubt, as it stays until the call
-// is ok. The branch is the one that was chosen.
-func (d *decision) weigh(chosen *Branch) {
+// is ok. The branch is the one that was chosen, the condition what its rule was
+// recognised by.
+func (d *decision) weigh(chosen *Branch, by *Condition) {
 	if !d.call.Write {
 		return
 	}
 	own := chosen
 	if d.call.Repeatable {
-		rule, _ := d.doc.recognise(d.call, d.view)
+		var rule *Rule
+		rule, by = d.doc.recognise(d.call, d.view)
 		own = rule.branch(d.call, d.repaired > 0)
 	}
 	switch {
-	// What would be tried again has not been applied.
-	case own.Stop != nil && own.Stop.Effects == abi.EffectsUnknown:
+	// What would be tried again has not been applied, if there is evidence of it.
+	case own.Stop != nil && own.Stop.Effects == abi.EffectsUnknown, !d.evident(by):
 		d.doubt = true
 	// What it printed is of one request, and there may have been others.
 	case d.call.OneRequest != nil && !*d.call.OneRequest && (d.event.Result.Sent != abi.SentNo || d.view.sent != abi.SentNo):
@@ -225,9 +227,9 @@ func (d *decision) afterRepair() abi.Action {
 func (d *decision) cancelled() abi.Action {
 	if d.ran() {
 		d.attempts++
-		rule, _ := d.doc.recognise(d.chosen, d.view)
+		rule, condition := d.doc.recognise(d.chosen, d.view)
 		d.remember(rule.kind)
-		d.weigh(rule.branch(d.chosen, d.repaired > 0))
+		d.weigh(rule.branch(d.chosen, d.repaired > 0), condition)
 	}
 	return d.stop(&abi.Outcome{Type: abi.OutcomeCancelled})
 }

@@ -157,7 +157,7 @@ func TestTheUsersSignals(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	doc := builtin(t, "omnigraph")
-	notSent := *exited(1, "x\ncommand_outcome: {\"effects\":\"none\"}\n", "")
+	notSent := *exited(1, "x\ncommand_outcome: {\"execution\":\"not_started\",\"effects\":\"none\",\"action\":\"refresh\"}\n", "")
 	for name, c := range map[string]struct {
 		call   abi.Call
 		result abi.Result

@@ -14,6 +14,7 @@ type Document struct {
 	Description string
 	Measured    []Measured
 	KeepColours bool // texts are looked at with their colour sequences in them
+	Account     bool // what omnigraph says of its own command is read where it stands, and a write is believed nothing else
 	Budgets     []Budget
 	Rules       []Rule
 	Normal      string // the normalised document: every default filled in
@@ -59,6 +60,7 @@ const (
 type RetryAfter struct {
 	Max    int64 // a longer one stops the call; 0: any is obeyed
 	Jitter int64 // ppm, added on top: never earlier than asked
+	Floor  bool  // never earlier than the backoff either
 }
 
 // WakeRule says what may cut a budget's waits short.
@@ -96,13 +98,53 @@ type Condition struct {
 	ExitCodes  []int64
 	Signals    []string // "any": whatever signal
 	Statuses   []int64  // 0: no status
+	Form       Form     // that the program's words have; "": any
+	Codes      []string // that an object has; "none": it has none, or is no object
+	Details    *bool    // the object has members beside those of every failure
 	TimedOut   bool
 	Write      *bool
 	Sent       []abi.Sent  // what the result says of it
 	Effects    abi.Effects // what the result says of them, as a parsed field
 	CauseCount int64       // of the report; 0: any
 	Text       []TextTest
+	Proof      Proof
 }
+
+// Proof is that a condition holds only where nothing of the attempt can have been
+// applied, though the program does not say so; "": it is none.
+type Proof string
+
+// The proofs.
+const (
+	// ProofRefused is the server's answer to the one request that a remote call
+	// makes, given before any effect. It needs the program's account, which tells
+	// the answer from a text that quotes one.
+	ProofRefused Proof = "refused"
+	// ProofExit is an exit code with which a program that gives no account ends
+	// before it does anything.
+	ProofExit Proof = "exit_code"
+)
+
+// holds says whether the condition may be a proof, before its parts are looked at.
+func (p Proof) holds(call *abi.Call, v *view) bool {
+	switch p {
+	case ProofRefused:
+		return call.Remote && v.effects == abi.EffectsUnknown && v.result.IsProcess()
+	case ProofExit:
+		return v.effects == ""
+	}
+	return true
+}
+
+// Form is how a program's words on its failure come.
+type Form string
+
+// The forms.
+const (
+	FormReport Form = "report" // numbered causes
+	FormLines  Form = "lines"  // any other text on stderr
+	FormObject Form = "object" // JSON on stdout, or in an HTTP message
+)
 
 // TextTest looks for words in one place. It holds if one of Is, Starts and Any
 // does (or all three are empty), and every one of All does, and none of None.

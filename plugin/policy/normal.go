@@ -26,6 +26,9 @@ func (d *Document) normal() string {
 	if d.KeepColours {
 		w.StringMember("colours", "kept")
 	}
+	if d.Account {
+		w.StringMember("account", "command_outcome")
+	}
 	w.Name("budgets")
 	w.Open('{')
 	for i := range d.Budgets {
@@ -71,6 +74,9 @@ func (b *Budget) write(w *strictjson.Writer) {
 		w.Open('{')
 		writeDuration(w, "max", b.RetryAfter.Max)
 		writeFraction(w, "jitter", b.RetryAfter.Jitter)
+		if b.RetryAfter.Floor {
+			w.StringMember("floor", "backoff")
+		}
 		w.Close('}')
 	}
 	if b.Wake != nil {
@@ -113,6 +119,9 @@ func (c *Condition) write(w *strictjson.Writer) {
 	writeInts(w, "exit_codes", c.ExitCodes)
 	writeWords(w, "signals", c.Signals)
 	writeInts(w, "http_statuses", c.Statuses)
+	w.StringMember("form", string(c.Form))
+	writeWords(w, "codes", c.Codes)
+	writeBool(w, "details", c.Details)
 	w.TrueMember("timed_out", c.TimedOut)
 	writeBool(w, "write", c.Write)
 	writeWords(w, "sent", c.Sent)
@@ -126,6 +135,7 @@ func (c *Condition) write(w *strictjson.Writer) {
 		}
 		w.Close(']')
 	}
+	w.StringMember("proof", string(c.Proof))
 	w.Close('}')
 }
 

@@ -89,11 +89,11 @@ func (d *decision) limit(o *abi.Outcome) string {
 	}
 	switch o.Reason {
 	case abi.ReasonCall:
-		text := name + "when the call's own budget of " + seconds(d.call.BudgetUS) + " ended"
 		if o.RetryAfterUS != nil {
-			text += "; the server asked for " + seconds(*o.RetryAfterUS)
+			return name + "and the server asked for " + seconds(*o.RetryAfterUS) + ", longer than the " +
+				seconds(max(0, d.callLeft())) + " that are left of the call's own budget of " + seconds(d.call.BudgetUS)
 		}
-		return text
+		return name + "when the call's own budget of " + seconds(d.call.BudgetUS) + " ended"
 	case abi.ReasonWindow:
 		return name + "for " + seconds(o.BudgetSpentUS) + "; its max_wait is " + formatDuration(budget.MaxWait)
 	case abi.ReasonAttempts:

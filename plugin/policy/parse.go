@@ -78,6 +78,7 @@ func (r *reader) document(v strictjson.Value) *Document {
 		doc.Measured = append(doc.Measured, r.measured(item, strictjson.Index("measured", i)))
 	}
 	doc.KeepColours = m.OneOf("colours", "removed", "kept") == "kept"
+	doc.Account = m.OneOf("account", "members", "command_outcome") == "command_outcome"
 	r.budgets(doc, m.Require("budgets"))
 	r.rules(doc, m)
 	m.End()
@@ -204,6 +205,7 @@ func (r *reader) budget(name string, v strictjson.Value, path string) Budget {
 		b.RetryAfter = &RetryAfter{
 			Max:    r.duration(am, "max", optional),
 			Jitter: r.fraction(am, "jitter", 0, million, 0),
+			Floor:  am.OneOf("floor", "none", "backoff") == "backoff",
 		}
 		am.End()
 	}

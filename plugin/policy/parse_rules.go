@@ -48,14 +48,14 @@ func (r *reader) rule(doc *Document, v strictjson.Value, path string) Rule {
 		when.Items = nil
 	}
 	for i, item := range when.Items {
-		rule.When = append(rule.When, r.condition(item, strictjson.Index(m.Path("when"), i)))
+		rule.When = append(rule.When, r.condition(doc, item, strictjson.Index(m.Path("when"), i)))
 	}
 	rule.Then = r.branches(doc, m)
 	m.End()
 	return rule
 }
 
-func (r *reader) condition(v strictjson.Value, path string) Condition {
+func (r *reader) condition(doc *Document, v strictjson.Value, path string) Condition {
 	m := r.Members(v, path)
 	if v.Kind == strictjson.Object && len(v.Names) == 0 {
 		r.Add(path, "an empty condition would match everything")
@@ -65,12 +65,25 @@ func (r *reader) condition(v strictjson.Value, path string) Condition {
 		ExitCodes: r.integers(m, "exit_codes"),
 		Signals:   r.words(m, "signals"),
 		Statuses:  r.integers(m, "http_statuses"),
+		Form:      Form(m.OneOf("form", "", string(FormReport), string(FormLines), string(FormObject))),
+		Codes:     r.words(m, "codes"),
+		Details:   optionalBool(m, "details"),
 		TimedOut:  m.Bool("timed_out", false),
 		Write:     optionalBool(m, "write"),
 		Effects:   abi.Effects(m.OneOf("effects", "", string(abi.EffectsNone), string(abi.EffectsUnknown))),
 	}
+	c.Proof = Proof(m.OneOf("proof", "", string(ProofRefused), string(ProofExit)))
 	if m.Has("timed_out") && !c.TimedOut {
 		m.Fault("timed_out", "can only be true")
+	}
+	switch {
+	case c.Proof == "":
+	case !doc.Account:
+		m.Fault("proof", `needs a document with "account": "command_outcome"`)
+	case c.Proof == ProofRefused && len(c.Statuses) == 0:
+		m.Fault("proof", "a refusal is known by its http_statuses")
+	case c.Proof == ProofExit && len(c.ExitCodes) == 0:
+		m.Fault("proof", "needs exit_codes")
 	}
 	for _, sent := range r.words(m, "sent") {
 		switch s := abi.Sent(sent); s {

@@ -5,8 +5,14 @@ import (
 	"strings"
 )
 
-// report finds the causes of an error report as omnigraph 0.8 to 0.11 prints
-// it, in one unbroken part of what a program printed:
+// A reportText is an error report as omnigraph 0.8 to 0.13 prints it for people.
+type reportText struct {
+	causes  []string
+	open    bool // the text ends with the last cause: the report is whole only if the text is
+	located bool // a blank line and the section Location follow, so that the report is whole
+}
+
+// report finds a report in one unbroken part of what a program printed:
 //
 //	Error:
 //	   0: error sending request for url (http://…)
@@ -17,35 +23,33 @@ import (
 //
 // The report starts at the last line that is "Error:", for earlier lines may
 // echo a user's words. Its causes are numbered without a gap, a line with six
-// or more leading spaces continues the one before it, and a blank line ends
-// them. Anything else is no report: uncertain means unrecognised.
+// or more leading spaces continues the one before it, and a blank line, or the
+// text's end, ends them. Anything else is no report: uncertain means unrecognised.
 // started says whether there is an "Error:" line at all.
-func report(part string) (causes []string, started bool) {
-	rest := part
-	if i := lastErrorLine(part); i < 0 {
-		return nil, false
-	} else {
-		rest = part[i:]
+func report(part string) (r reportText, started bool) {
+	i := lastErrorLine(part)
+	if i < 0 {
+		return r, false
 	}
-	_, rest, _ = strings.Cut(rest, "\n")
-	for {
-		line, after, more := strings.Cut(rest, "\n")
-		if !more {
-			return nil, true // the text ends before the list does
-		}
-		rest = after
-		text, isCause := causeLine(line, len(causes))
+	_, rest, more := strings.Cut(part[i:], "\n")
+	for more && rest != "" {
+		var line string
+		line, rest, more = strings.Cut(rest, "\n")
+		text, isCause := causeLine(line, len(r.causes))
 		switch {
 		case line == "":
-			return causes, true
+			r.located = strings.HasPrefix(rest, "Location:")
+			return r, true
 		case isCause:
-			causes = append(causes, text)
-		case len(causes) > 0 && strings.HasPrefix(line, "      "):
-			causes[len(causes)-1] += "\n" + line
+			r.causes = append(r.causes, text)
+		case len(r.causes) > 0 && strings.HasPrefix(line, "      "):
+			r.causes[len(r.causes)-1] += "\n" + line
 		default:
-			return nil, true
+			return reportText{}, true
 		}
 	}
+	r.open = true
+	return r, true
 }
 
 // lastErrorLine is where the last line that is "Error:" and spaces starts.

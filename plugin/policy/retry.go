@@ -36,8 +36,8 @@ func (d *decision) limited(i int, delay int64, asked *int64) abi.Action {
 	budget, s, left := &d.doc.Budgets[i], &d.budgets[i], d.callLeft()
 	reason := ""
 	switch {
-	case asked != nil && budget.RetryAfter.Max > 0 && *asked > budget.RetryAfter.Max:
-		reason = abi.ReasonRetryAfter
+	case asked != nil && budget.RetryAfter.refuses(*asked) && (budget.RetryAfter.Max < left || !budget.refusesPast()):
+		reason = abi.ReasonRetryAfter // the smaller of two limits that it passed; the call's wins a tie
 	case budget.CallBudget == CallStopAbove && delay > left && (asked == nil || *asked > left),
 		budget.CallBudget == CallStopAt && delay >= left:
 		reason = abi.ReasonCall
@@ -58,6 +58,14 @@ func (d *decision) limited(i int, delay int64, asked *int64) abi.Action {
 	return d.next(i, delay)
 }
 
+// refuses says whether a server asked for more than is waited for.
+func (r *RetryAfter) refuses(asked int64) bool { return r.Max > 0 && asked > r.Max }
+
+// refusesPast says whether a delay that passes the call's own budget stops it.
+func (b *Budget) refusesPast() bool {
+	return b.CallBudget == CallStopAbove || b.CallBudget == CallStopAt
+}
+
 // delay is the wait before the next attempt: what is left of the schedule after
 // a vain wake, what the server asked for, or the backoff's next step.
 func (d *decision) delay(b *Budget, s *spent, vain bool) (delay int64, asked *int64, err error) {
@@ -71,8 +79,9 @@ func (d *decision) delay(b *Budget, s *spent, vain bool) (delay int64, asked *in
 	if b.Attempts > 0 {
 		s.step = s.count
 	}
-	hint := d.event.Result.RetryAfterUS
-	if hint != nil && *hint >= 0 && b.RetryAfter != nil {
+	hint := d.view.retryAfter
+	heard := hint != nil && *hint >= 0 && b.RetryAfter != nil
+	if heard && !b.RetryAfter.Floor {
 		return d.asAsked(b.RetryAfter, *hint)
 	}
 	u := int64(0)
@@ -81,7 +90,18 @@ func (d *decision) delay(b *Budget, s *spent, vain bool) (delay int64, asked *in
 			return 0, nil, err
 		}
 	}
-	return b.Backoff.delay(s.step, u), nil, nil
+	delay = b.Backoff.delay(s.step, u)
+	if heard {
+		if wait := b.RetryAfter.wait(*hint, u); wait >= delay {
+			return wait, hint, nil
+		}
+	}
+	return delay, nil, nil
+}
+
+// wait is a server's Retry-After with jitter on top, for a chance of u/(2^32-1).
+func (r *RetryAfter) wait(hint, u int64) int64 {
+	return sum(hint, scale(fractionOf(hint, r.Jitter), u))
 }
 
 // asAsked is a server's Retry-After with jitter on top, never earlier.
@@ -93,7 +113,7 @@ func (d *decision) asAsked(r *RetryAfter, hint int64) (delay int64, asked *int64
 	if err != nil {
 		return 0, nil, err
 	}
-	return sum(hint, scale(fractionOf(hint, r.Jitter), u)), &hint, nil
+	return r.wait(hint, u), &hint, nil
 }
 
 // vain says whether the failure is of an attempt that was woken, in a wait on

@@ -79,8 +79,11 @@ func TestRetryAfterReplacesTheSchedule(t *testing.T) {
 	for _, c := range []struct{ asked, random, want int64 }{
 		{60 * million, 0, 60 * million},
 		{60 * million, lastChance, 66_000_000}, // upwards only
-		{1, lastChance, 1},
-		{0, lastChance, 0},
+		{1, lastChance, 250_000},               // never before the schedule
+		{0, 0, 275_000},
+		{0, lastChance, 250_000},
+		{260_000, 0, 275_000},
+		{260_000, lastChance, 286_000},
 		{120 * million, lastChance, 132_000_000}, // the bound is for what is asked
 	} {
 		action := capAgain(t, doc, write0(1), c.asked, c.random)

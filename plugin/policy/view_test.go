@@ -136,7 +136,7 @@ func TestViewOfHTTP(t *testing.T) {
 // to find them. Reports, messages and what people read are plain all the same.
 func TestViewWithColours(t *testing.T) {
 	r := exited(1, "first tcp \x1b[91mconnect\x1b[0m error\r\nsecond\nHTTP 503\n", "")
-	v := viewOf(r, true)
+	v := viewOf(r, reading{colours: true})
 	if v.anywhere[0] != lower(r.Stderr.Head) || v.message != "first tcp connect error" || v.status != 503 {
 		t.Errorf("got %q, %q, %d", v.anywhere, v.message, v.status)
 	}
@@ -144,10 +144,10 @@ func TestViewWithColours(t *testing.T) {
 		t.Errorf("people read %q", got)
 	}
 	red := exited(1, "\x1b[91m"+strings.ReplaceAll(printed("a", "b"), "\n", "\x1b[0m\n"), "")
-	if v := viewOf(red, true); !cmp.Equal(v.causes, []string{"a", "b"}) {
+	if v := viewOf(red, reading{colours: true}); !cmp.Equal(v.causes, []string{"a", "b"}) {
 		t.Errorf("causes %q", v.causes)
 	}
-	if v := viewOf(exited(1, "\x1b[0m", `{"error":"m"}`), true); v.message == "m" {
+	if v := viewOf(exited(1, "\x1b[0m", `{"error":"m"}`), reading{colours: true}); v.message == "m" {
 		t.Error("a colour on stderr is nothing")
 	}
 }

@@ -1,0 +1,26 @@
+package policy
+
+import "outlast/abi"
+
+// evident says whether what a write's attempt printed can prove that it had no
+// effects; c is what recognised its failure. A document that reads the program's
+// account believes nothing but that account, a condition that is a proof by
+// itself, or a whole report of a release that gives no account. Another document
+// believes its rules, and so does each of an HTTP exchange, whose status no text
+// can forge.
+func (d *decision) evident(c *Condition) bool {
+	v := d.view
+	switch {
+	case !d.doc.Account, !v.printed(), v.effects == abi.EffectsNone, c != nil && c.Proof != "":
+		return true
+	}
+	return v.effects == "" && v.whole
+}
+
+// remedy is what the rule's last branch tells a person to do.
+func (r *Rule) remedy() string {
+	if last := r.Then[len(r.Then)-1].Stop; last != nil {
+		return last.Remedy
+	}
+	return ""
+}
