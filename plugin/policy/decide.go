@@ -177,7 +177,7 @@ func (d *decision) follow(rule *Rule, b *Branch) (abi.Action, error) {
 	case b.Stop != nil:
 		return d.stop(&abi.Outcome{Type: cmp.Or(b.Stop.Outcome, abi.OutcomeFailed), Remedy: b.Stop.Remedy}), nil
 	case d.doubt && !d.call.Repeatable:
-		return d.stop(&abi.Outcome{Type: abi.OutcomeFailed, Remedy: rule.remedy()}), nil
+		return d.stop(&abi.Outcome{Type: abi.OutcomeFailed}), nil
 	case d.event.Result.Streamed:
 		return d.stop(d.gaveUp(abi.OutcomeFailed, abi.ReasonStreamed, -1)), nil
 	case d.attempts >= abi.MaxAttempts:

@@ -16,11 +16,3 @@ func (d *decision) evident(c *Condition) bool {
 	}
 	return v.effects == "" && v.whole
 }
-
-// remedy is what the rule's last branch tells a person to do.
-func (r *Rule) remedy() string {
-	if last := r.Then[len(r.Then)-1].Stop; last != nil {
-		return last.Remedy
-	}
-	return ""
-}
