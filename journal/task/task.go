@@ -52,7 +52,7 @@ func again(e host.Event) bool {
 }
 
 // isProof says that a policy repeats the call only where nothing was applied.
-func isProof(c *host.Call) bool { return !c.Read }
+func isProof(c *host.Call) bool { return !c.Read && !c.Repeatable }
 
 // End is how a run ended, by its outcome, for journal.Run.Finish.
 func End(o *abi.Outcome) journal.End {
