@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -19,8 +20,8 @@ func main() {
 		serve(os.Args[2], os.Args[3])
 		return
 	}
-	if len(os.Args) > 1 && os.Args[1] == "write" {
-		os.Exit(write(os.Args[2], os.Args[3]))
+	if filepath.Base(os.Args[0]) == client {
+		os.Exit(write(os.Args[3], os.Args[4])) // mutate --server URL ID
 	}
 	s := storm{}
 	flag.StringVar(&s.outlast, "outlast", "bin/outlast", "the tool")

@@ -10,7 +10,7 @@ import (
 
 // TestMain lets the test's program be the server and the client.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "write") {
+	if len(os.Args) > 1 && os.Args[1] == "serve" || filepath.Base(os.Args[0]) == client {
 		main()
 		return
 	}
