@@ -1,6 +1,6 @@
 package abi
 
-import "outlast/abi/strictjson"
+import "outlast/abi/fields"
 
 // ActionType is what the policy wants next. A host that meets one it does not
 // know stops.
@@ -107,94 +107,69 @@ type HistoryEntry struct {
 	Kind    string
 }
 
-func (a *Action) write(w *strictjson.Writer) {
-	w.Open('{')
-	w.StringMember("type", string(a.Type))
-	w.StringMember("kind", a.Kind)
-	w.StringMember("budget", a.Budget)
-	if a.Type == Retry {
-		w.IntMember("attempt", a.Attempt)
-		w.Name("delay_us")
-		w.Int(a.DelayUS)
-	}
-	writeOptional(w, "remaining_us", a.RemainingUS)
-	w.TrueMember("repair", a.Repair)
-	w.TrueMember("repair_force", a.RepairForce)
-	if a.Wake != nil {
-		w.Name("wake")
-		w.Open('{')
-		w.StringMember("by", string(a.Wake.By))
-		w.IntMember("after_us", a.Wake.AfterUS)
-		w.Close('}')
-	}
-	if a.Why != nil {
-		w.Name("why")
-		a.Why.write(w)
-	}
-	if a.Outcome != nil {
-		w.Name("outcome")
-		a.Outcome.write(w)
-	}
-	w.StringMember("state", a.State)
-	w.Close('}')
+// Fields implements fields.Message.
+func (a *Action) Fields(f *fields.List) {
+	fields.Word(f, "type", &a.Type, "", string(Retry), string(Stop)).Required().Says("a host that does not know it stops")
+	f.String("kind", &a.Kind, 0).Says("of the failure that led here, as the policy names it")
+	f.String("budget", &a.Budget, 0).Says("that the retry counts on, or that was spent")
+	f.Int("attempt", &a.Attempt, 0, fields.Most).Says("of `retry`: the number of the attempt that follows, from 1")
+	f.Int("delay_us", &a.DelayUS, 0, fields.Most).Always(a.Type == Retry).Says("of `retry`: to wait before it, from the event's `now_us` on")
+	f.OptionalInt("remaining_us", &a.RemainingUS, 0, fields.Most).Says("what was left of the budget's window before that wait; missing where it has none")
+	f.Flag("repair", &a.Repair).Says("a repair comes next, not an attempt; report `repaired`")
+	f.Flag("repair_force", &a.RepairForce).Says("with force")
+	fields.Optional(f, "wake", &a.Wake).Says("what may cut the wait short; without it nothing may")
+	fields.Optional(f, "why", &a.Why).Says("if `decide` was asked to explain and a result was looked at")
+	fields.Optional(f, "outcome", &a.Outcome).Says("of `stop`, always")
+	f.String("state", &a.State, 0).Says("in actions that `run` gives to host functions, from the second attempt on")
 }
 
-func (y *Why) write(w *strictjson.Writer) {
-	w.Open('{')
-	w.StringMember("rule", y.Rule)
-	w.Name("matched")
-	w.Open('[')
-	for _, m := range y.Matched {
-		w.Open('{')
-		w.StringMember("in", m.In)
-		w.StringMember("text", m.Text)
-		w.Close('}')
-	}
-	w.Close(']')
-	w.Close('}')
+// Fields implements fields.Message.
+func (w *Wake) Fields(f *fields.List) {
+	fields.Word(f, "by", &w.By, "", string(Accepting), string(Ready)).Says("the least readiness that may")
+	f.Int("after_us", &w.AfterUS, 0, fields.Most).Says("not before so much of this wait has passed; 0 where it is missing")
 }
 
-func (o *Outcome) write(w *strictjson.Writer) {
-	w.Open('{')
-	w.StringMember("type", string(o.Type))
-	w.StringMember("kind", o.Kind)
-	w.StringMember("effects", string(o.Effects))
-	w.StringMember("reason", o.Reason)
-	w.StringMember("budget", o.Budget)
-	w.IntMember("budget_attempts", o.BudgetAttempts)
-	w.IntMember("budget_spent_us", o.BudgetSpentUS)
-	w.Name("attempts")
-	w.Int(o.Attempts)
-	w.Name("elapsed_us")
-	w.Int(o.ElapsedUS)
-	writeOptional(w, "retry_after_us", o.RetryAfterUS)
-	w.StringMember("message", o.Message)
-	w.StringMember("remedy", o.Remedy)
-	w.StringMember("last_error", o.LastError)
-	w.Name("history")
-	w.Open('[')
-	for _, h := range o.History {
-		w.Open('{')
-		w.IntMember("attempt", h.Attempt)
-		w.Name("at_us")
-		w.Int(h.AtUS)
-		w.StringMember("kind", h.Kind)
-		w.Close('}')
-	}
-	w.Close(']')
-	w.Close('}')
+// Fields implements fields.Message.
+func (y *Why) Fields(f *fields.List) {
+	f.String("rule", &y.Rule, 0).Says("the kind of the rule that matched")
+	fields.Items(f, "matched", &y.Matched).Always(true).Says("what matched; empty for a rule that matches everything")
+}
+
+// Fields implements fields.Message.
+func (m *Matched) Fields(f *fields.List) {
+	f.String("in", &m.In, 0).Says("where: `message`, `cause 1`, `anywhere`, `shown`, `exit code`, `signal`, `HTTP status`, `effects`, `sent`, `attempt`")
+	f.String("text", &m.Text, 0).Says("what matched")
+}
+
+// Fields implements fields.Message.
+func (o *Outcome) Fields(f *fields.List) {
+	fields.Word(f, "type", &o.Type, "", string(OutcomeOK), string(OutcomeFailed), string(OutcomeExhausted), string(OutcomeConflict),
+		string(OutcomePreconditionFailed), string(OutcomeIndeterminate), string(OutcomeCancelled)).Required().Says("see below")
+	f.String("kind", &o.Kind, 0).Says("of the last failure; missing if there was none")
+	fields.Word(f, "effects", &o.Effects, "", string(EffectsNone), string(EffectsUnknown)).Says("of a write that did not succeed: whether it may have been applied. `none` for reads, and says nothing with `ok`")
+	fields.Word(f, "reason", &o.Reason, "", ReasonWindow, ReasonAttempts, ReasonCall, ReasonWindows, ReasonBroken, ReasonRetryAfter,
+		ReasonStreamed, ReasonRepairFailed, ReasonMaxAttempts).Says("see below: beyond the kind")
+	f.String("budget", &o.Budget, 0).Says("that was spent")
+	f.Int("budget_attempts", &o.BudgetAttempts, 0, fields.Most).Says("attempts that counted on it; 0 where it is missing")
+	f.Int("budget_spent_us", &o.BudgetSpentUS, 0, fields.Most).Says("since its window opened; 0 where it is missing")
+	f.Int("attempts", &o.Attempts, 0, fields.Most).Required().Says("in all")
+	f.Int("elapsed_us", &o.ElapsedUS, 0, fields.Most).Required().Says("since the call started")
+	f.OptionalInt("retry_after_us", &o.RetryAfterUS, 0, fields.Most).Says("what the server asked for, if that ended the call")
+	f.String("message", &o.Message, 0).Says("the outcome in a sentence, which never quotes what an attempt said")
+	f.String("remedy", &o.Remedy, 0).Says("what a person can do about it")
+	f.String("last_error", &o.LastError, 0).Says("what the last attempt or repair said, without colours; missing if the last event had no result (a host that wants it after a cancelled wait quotes the last that it saw)")
+	fields.Items(f, "history", &o.History).Required().Says("the failed attempts, at most the first 4 and the last 4")
+}
+
+// Fields implements fields.Message.
+func (h *HistoryEntry) Fields(f *fields.List) {
+	f.Int("attempt", &h.Attempt, 0, fields.Most).Says("its number, from 1")
+	f.Int("at_us", &h.AtUS, 0, fields.Most).Required().Says("when its end was seen, since the call started")
+	f.String("kind", &h.Kind, 0)
 }
 
 // Encode is the action as JSON, as the host functions get it.
-func (a *Action) Encode() []byte {
-	var w strictjson.Writer
-	a.write(&w)
-	return w.Bytes
-}
+func (a *Action) Encode() []byte { return fields.Write(a) }
 
 // Encode is the outcome as JSON.
-func (o *Outcome) Encode() []byte {
-	var w strictjson.Writer
-	o.write(&w)
-	return w.Bytes
-}
+func (o *Outcome) Encode() []byte { return fields.Write(o) }

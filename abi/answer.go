@@ -1,155 +1,156 @@
 package abi
 
-import "outlast/abi/strictjson"
+import (
+	"outlast/abi/fields"
+	"outlast/abi/strictjson"
+)
 
-// The readers in this file are for hosts. They ignore unknown fields, so that
-// a newer plugin of the same major version can add some.
-
-// openAnswer parses an envelope and gives its ok member.
-// The error of an envelope, and every other, is an *Error.
-func openAnswer(text string) (*strictjson.Faults, *strictjson.Members, error) {
-	v, err := strictjson.Parse(text, strictjson.Limits{Bytes: MaxRequestBytes, Depth: 2 * MaxDepth})
-	if err != nil {
-		return nil, nil, &Error{Code: CodeInternal, Message: "the plugin's answer is not JSON: " + err.Error()}
-	}
-	f := &strictjson.Faults{}
-	m := f.Members(v, "")
-	if n, ok := m.Int("v", 0, strictjson.MaxInteger); !ok || n != Major {
-		return nil, nil, &Error{Code: CodeInternal, Message: "the plugin's answer has another version", Field: "v"}
-	}
-	if e := m.Value("error"); e.Kind == strictjson.Object {
-		return nil, nil, readError(f, e)
-	}
-	return f, f.Members(m.Require("ok"), "ok"), nil
+// Decision is decide's answer.
+type Decision struct {
+	Action Action
+	State  string // to be given back with the next event; "" with a stop
 }
 
-func readError(f *strictjson.Faults, v strictjson.Value) *Error {
-	m := f.Members(v, "error")
-	e := &Error{Code: m.String("code"), Message: m.String("message"), Field: m.String("field")}
-	for _, item := range m.Array("faults") {
-		fault := f.Members(item, "error.faults")
-		e.Faults = append(e.Faults, strictjson.Fault{Field: fault.String("field"), Message: fault.String("message")})
-	}
-	return e
+// Fields implements fields.Message.
+func (d *Decision) Fields(f *fields.List) {
+	f.Within("action", &d.Action).Required()
+	f.String("state", &d.State, 0).Says("to be given back with the next event; missing with a stop")
 }
 
-func answerErr(f *strictjson.Faults) error {
-	if len(f.List) == 0 {
-		return nil
-	}
-	return &Error{Code: CodeInternal, Message: "the plugin's answer is malformed: " + f.List[0].Message, Field: f.List[0].Field}
+// EncodeDecision is decide's answer.
+func EncodeDecision(action *Action, state string) []byte {
+	return answer(&Decision{*action, state})
 }
 
 // DecodeDecision reads decide's answer.
 func DecodeDecision(text string) (Action, string, error) {
-	f, m, err := openAnswer(text)
-	if err != nil {
-		return Action{}, "", err
-	}
-	a := readAction(f, m.Require("action"), "ok.action")
-	return a, m.String("state"), answerErr(f)
+	var d Decision
+	err := open(text, &d)
+	return d.Action, d.State, err
 }
 
 // DecodeAction reads an action, as a host function gets it from run.
 func DecodeAction(text string) (Action, error) {
-	v, err := strictjson.Parse(text, strictjson.Limits{Bytes: MaxRequestBytes, Depth: 2 * MaxDepth})
+	var a Action
+	faults, err := readOpen(text, &a)
 	if err != nil {
 		return Action{}, err
 	}
-	var f strictjson.Faults
-	a := readAction(&f, v, "")
-	return a, answerErr(&f)
+	return a, malformed(faults)
 }
+
+// RunAnswer is run's answer: an outcome, or, after MaxRunAttempts, what to call
+// run with again.
+type RunAnswer struct {
+	Outcome  *Outcome
+	Continue *Continue
+}
+
+// Continue is what a run goes on with.
+type Continue struct {
+	State string
+	First Event
+}
+
+// Fields implements fields.Message.
+func (r *RunAnswer) Fields(f *fields.List) {
+	fields.Optional(f, "outcome", &r.Outcome).Says("the call has ended")
+	fields.Optional(f, "continue", &r.Continue).Says("500 attempts and repairs have been made: call `run` again with the same `policy` and `call` and these two members")
+}
+
+// Check implements fields.Checker.
+func (r *RunAnswer) Check(c *fields.Checked) {
+	if r.Outcome == nil && r.Continue == nil {
+		c.Fault("outcome", "is missing")
+	}
+}
+
+// Fields implements fields.Message.
+func (c *Continue) Fields(f *fields.List) {
+	f.String("state", &c.State, 0)
+	f.Within("first", &c.First).Required().Says("the last event, as the host gave it, not yet answered")
+}
+
+// Encode is the answer in its envelope.
+func (r *RunAnswer) Encode() []byte { return answer(r) }
 
 // DecodeRunAnswer reads run's answer.
 func DecodeRunAnswer(text string) (RunAnswer, error) {
-	f, m, err := openAnswer(text)
-	if err != nil {
-		return RunAnswer{}, err
-	}
-	if next := m.Value("continue"); next.Kind == strictjson.Object {
-		c := f.Members(next, "ok.continue")
-		first := readEvent(f, c.Require("first"), "ok.continue.first")
-		return RunAnswer{State: c.String("state"), First: &first}, answerErr(f)
-	}
-	outcome := readOutcome(f, m.Require("outcome"), "ok.outcome")
-	return RunAnswer{Outcome: &outcome}, answerErr(f)
+	var r RunAnswer
+	err := open(text, &r)
+	return r, err
 }
+
+// Description is what describe answers.
+type Description struct {
+	ABI      Version
+	Version  string // of the plugin
+	Build    string // the toolchain that built it
+	Policies []BuiltIn
+}
+
+// Version is one of the contract.
+type Version struct{ Major, Minor, Patch int64 }
+
+// BuiltIn is a policy that the plugin carries.
+type BuiltIn struct {
+	Name   string
+	Digest string
+}
+
+// Fields implements fields.Message.
+func (d *Description) Fields(f *fields.List) {
+	f.Within("abi", &d.ABI).Says("the contract's version: `major`, `minor`, `patch`, all integers")
+	f.String("version", &d.Version, 0).Says("the release of outlast that it is part of")
+	f.String("build", &d.Build, 0).Says("the toolchain that built it")
+	fields.Items(f, "policies", &d.Policies).Always(true).Says("the built-in policies, the default one first")
+}
+
+// Fields implements fields.Message.
+func (v *Version) Fields(f *fields.List) {
+	f.Int("major", &v.Major, 0, fields.Most).Always(true)
+	f.Int("minor", &v.Minor, 0, fields.Most).Always(true)
+	f.Int("patch", &v.Patch, 0, fields.Most).Always(true)
+}
+
+// Fields implements fields.Message.
+func (b *BuiltIn) Fields(f *fields.List) {
+	f.String("name", &b.Name, 0)
+	f.String("digest", &b.Digest, 0)
+}
+
+// Encode is the description in its envelope.
+func (d *Description) Encode() []byte { return answer(d) }
 
 // DecodeDescription reads describe's answer.
 func DecodeDescription(text string) (Description, error) {
-	f, m, err := openAnswer(text)
-	if err != nil {
-		return Description{}, err
-	}
-	d := Description{Version: m.String("version"), Build: m.String("build")}
-	v := f.Members(m.Value("abi"), "ok.abi")
-	for name, to := range map[string]*int64{"major": &d.ABI.Major, "minor": &d.ABI.Minor, "patch": &d.ABI.Patch} {
-		*to, _ = v.Int(name, 0, strictjson.MaxInteger)
-	}
-	for _, item := range m.Array("policies") {
-		p := f.Members(item, "ok.policies")
-		d.Policies = append(d.Policies, BuiltIn{Name: p.String("name"), Digest: p.String("digest")})
-	}
-	return d, answerErr(f)
+	var d Description
+	err := open(text, &d)
+	return d, err
 }
 
-func readAction(f *strictjson.Faults, v strictjson.Value, path string) Action {
-	m := f.Members(v, path)
-	a := Action{
-		Type:        ActionType(m.String("type")),
-		Kind:        m.String("kind"),
-		Budget:      m.String("budget"),
-		RemainingUS: optionalInt(m, "remaining_us", 0),
-		Repair:      m.Bool("repair", false),
-		RepairForce: m.Bool("repair_force", false),
-		State:       m.String("state"),
-	}
-	a.Attempt, _ = m.Int("attempt", 0, strictjson.MaxInteger)
-	a.DelayUS, _ = m.Int("delay_us", 0, strictjson.MaxInteger)
-	if wake := m.Value("wake"); wake.Kind == strictjson.Object {
-		w := f.Members(wake, m.Path("wake"))
-		a.Wake = &Wake{By: Readiness(w.String("by"))}
-		a.Wake.AfterUS, _ = w.Int("after_us", 0, strictjson.MaxInteger)
-	}
-	if why := m.Value("why"); why.Kind == strictjson.Object {
-		w := f.Members(why, m.Path("why"))
-		a.Why = &Why{Rule: w.String("rule")}
-		for _, item := range w.Array("matched") {
-			t := f.Members(item, m.Path("why.matched"))
-			a.Why.Matched = append(a.Why.Matched, Matched{In: t.String("in"), Text: t.String("text")})
-		}
-	}
-	if outcome := m.Value("outcome"); outcome.Kind == strictjson.Object {
-		o := readOutcome(f, outcome, m.Path("outcome"))
-		a.Outcome = &o
-	}
-	return a
+// checked is check's answer: the normalised document and its digest.
+type checked struct{ document, digest string }
+
+// Fields implements fields.Message.
+func (c *checked) Fields(f *fields.List) {
+	f.Add("policy", raw{&c.document}).Says("the normal form: every default filled in, every duration and fraction in one spelling, members in one order")
+	f.String("digest", &c.digest, 0).Says("FNV-1a of 128 bits over the normal form's text. It tells documents apart; it is no protection against forgery")
 }
 
-func readOutcome(f *strictjson.Faults, v strictjson.Value, path string) Outcome {
-	m := f.Members(v, path)
-	o := Outcome{
-		Type:         OutcomeType(m.String("type")),
-		Kind:         m.String("kind"),
-		Effects:      Effects(m.String("effects")),
-		Reason:       m.String("reason"),
-		Budget:       m.String("budget"),
-		RetryAfterUS: optionalInt(m, "retry_after_us", 0),
-		Message:      m.String("message"),
-		Remedy:       m.String("remedy"),
-		LastError:    m.String("last_error"),
+// raw is the form of an object that is kept as its text.
+type raw struct{ at *string }
+
+func (o raw) Read(r *fields.Reader, _ *fields.Field) {
+	if r.Is(strictjson.Object) {
+		*o.at = r.In.Skip()
 	}
-	o.BudgetAttempts, _ = m.Int("budget_attempts", 0, strictjson.MaxInteger)
-	o.BudgetSpentUS, _ = m.Int("budget_spent_us", 0, strictjson.MaxInteger)
-	o.Attempts, _ = m.Int("attempts", 0, strictjson.MaxInteger)
-	o.ElapsedUS, _ = m.Int("elapsed_us", 0, strictjson.MaxInteger)
-	for _, item := range m.Array("history") {
-		h := f.Members(item, m.Path("history"))
-		entry := HistoryEntry{Kind: h.String("kind")}
-		entry.Attempt, _ = h.Int("attempt", 0, strictjson.MaxInteger)
-		entry.AtUS, _ = h.Int("at_us", 0, strictjson.MaxInteger)
-		o.History = append(o.History, entry)
-	}
-	return o
 }
+
+func (o raw) Write(w *fields.Writer, _ *fields.Field) { w.Raw(*o.at) }
+func (o raw) Left(*fields.Field) bool                 { return *o.at == "" }
+func (o raw) Clear(*fields.Field)                     { *o.at = "" }
+func (o raw) Shape(*fields.Field) fields.Shape        { return fields.Shape{Kind: "document"} }
+
+// EncodeChecked is check's answer.
+func EncodeChecked(document, digest string) []byte { return answer(&checked{document, digest}) }

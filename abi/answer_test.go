@@ -45,8 +45,7 @@ func TestRunAnswerRoundTrip(t *testing.T) {
 			o := drawOutcome(t)
 			want.Outcome = &o
 		} else {
-			e := drawEvent(t)
-			want.First, want.State = &e, drawString(t, "state")
+			want.Continue = &Continue{State: drawString(t, "state"), First: drawEvent(t)}
 		}
 		got, err := DecodeRunAnswer(string(want.Encode()))
 		if err != nil {

@@ -1,6 +1,6 @@
 package abi
 
-import "outlast/abi/strictjson"
+import "outlast/abi/fields"
 
 // Call says what a call is. It is the same for all of a call's attempts.
 type Call struct {
@@ -19,54 +19,19 @@ type Call struct {
 	Seed       *int64 // of the jitter, from 0 to 2^53-1; nil: events bring their own random
 }
 
-func readCall(f *strictjson.Faults, v strictjson.Value, path string) Call {
-	m := f.Members(v, path)
-	c := Call{
-		Label:           m.String("label"),
-		Remote:          m.Bool("remote", false),
-		Write:           m.Bool("write", false),
-		SurfaceConflict: m.Bool("surface_conflict", false),
-		ConnectRetry:    m.Bool("connect_retry", true),
-		Repeatable:      m.Bool("repeatable", false),
-		StartedUS:       optionalInt(m, "started_us", -strictjson.MaxInteger),
-		Seed:            optionalInt(m, "seed", 0),
-	}
-	if m.Has("one_request") {
-		is := m.Bool("one_request", false)
-		c.OneRequest = &is
-	}
-	c.BudgetUS, _ = m.Int("budget_us", 1, strictjson.MaxInteger)
-	if len(c.Label) > MaxLabelBytes {
-		m.Fault("label", "is longer than 256 bytes")
-	}
-	for _, name := range []string{"remote", "write"} {
-		if !m.Has(name) {
-			m.Fault(name, "is missing: a policy cannot guess what is safe")
-		}
-	}
-	m.End()
-	return c
-}
+// unsafe is why a call has to say what it is.
+const unsafe = "a policy cannot guess what is safe"
 
-func (c *Call) write(w *strictjson.Writer) {
-	w.Open('{')
-	w.StringMember("label", c.Label)
-	w.Name("remote")
-	w.Bool(c.Remote)
-	w.Name("write")
-	w.Bool(c.Write)
-	w.TrueMember("surface_conflict", c.SurfaceConflict)
-	if !c.ConnectRetry {
-		w.Name("connect_retry")
-		w.Bool(false)
-	}
-	if c.OneRequest != nil {
-		w.Name("one_request")
-		w.Bool(*c.OneRequest)
-	}
-	w.TrueMember("repeatable", c.Repeatable)
-	w.IntMember("budget_us", c.BudgetUS)
-	writeOptional(w, "started_us", c.StartedUS)
-	writeOptional(w, "seed", c.Seed)
-	w.Close('}')
+// Fields implements fields.Message.
+func (c *Call) Fields(f *fields.List) {
+	f.String("label", &c.Label, MaxLabelBytes).Says("for people, such as `query`").Default("`\"\"`")
+	f.Flag("remote", &c.Remote).Required().Because(unsafe).Says("it goes over the network, to a server that may restart")
+	f.Flag("write", &c.Write).Required().Because(unsafe).Says("it may change something; if in doubt, true")
+	f.Flag("surface_conflict", &c.SurfaceConflict).Says("a compare-and-swap: it wants to lose a race rather than to be repeated").Default("false")
+	f.Flag("connect_retry", &c.ConnectRetry).Otherwise(true).Says("it waits for a server that is away; false for a call whose answer degrades instead of failing").Default("true")
+	f.OptionalFlag("one_request", &c.OneRequest).Says("whether the attempt is known to make one request that can have effects; where it may make several, what it prints does not prove that a write had none").Default("not known: the policy alone decides").Since("1.2")
+	f.Flag("repeatable", &c.Repeatable).Says("a write that may be applied again: decided about as a read, and told of as a write").Default("false").Since("1.2")
+	f.Int("budget_us", &c.BudgetUS, 1, fields.Most).Says("the call's own total budget").Default("none")
+	f.OptionalInt("started_us", &c.StartedUS, -fields.Most, fields.Most).Says("when it began, before any wait for a lock").Default("with its first attempt")
+	f.OptionalInt("seed", &c.Seed, 0, fields.Most).Says("of its [chance](#chance)").Default("events bring `random`")
 }

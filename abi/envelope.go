@@ -1,6 +1,9 @@
 package abi
 
-import "outlast/abi/strictjson"
+import (
+	"outlast/abi/fields"
+	"outlast/abi/strictjson"
+)
 
 // Error is the error of an envelope.
 type Error struct {
@@ -17,140 +20,105 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Field + ": " + e.Message
 }
 
+// Fields implements fields.Message.
+func (e *Error) Fields(f *fields.List) {
+	fields.Word(f, "code", &e.Code, "", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal).Says("for programs; see below")
+	f.String("message", &e.Message, 0).Says("for people; it may change")
+	f.String("field", &e.Field, 0).Says("the path of what is at fault, such as `event.result.exit_code` or `policy.rules[2].kind`; the host function, for `host_failed`; missing where it is the whole")
+	f.Add("faults", faults{&e.Faults}).Says("of `invalid_policy`: every fault, each with a `field` (empty for the whole) and a `message`; the first is the error's own")
+}
+
+// fault is a strictjson.Fault as a message.
+type fault strictjson.Fault
+
+// Fields implements fields.Message.
+func (t *fault) Fields(f *fields.List) {
+	f.String("field", &t.Field, 0).Required()
+	f.String("message", &t.Message, 0)
+}
+
+// faults is the form of a list of them.
+type faults struct{ at *[]strictjson.Fault }
+
+func (l faults) Read(r *fields.Reader, _ *fields.Field) {
+	r.Each(func(int) {
+		var one fault
+		r.Message(&one)
+		*l.at = append(*l.at, strictjson.Fault(one))
+	})
+}
+
+func (l faults) Write(w *fields.Writer, _ *fields.Field) {
+	w.Open('[')
+	for i := range *l.at {
+		w.Message((*fault)(&(*l.at)[i]))
+	}
+	w.Close(']')
+}
+
+func (l faults) Left(*fields.Field) bool          { return len(*l.at) == 0 }
+func (l faults) Clear(*fields.Field)              { *l.at = nil }
+func (l faults) Shape(*fields.Field) fields.Shape { return fields.Shape{Kind: "array", Of: &fault{}} }
+
+// Envelope is what is around every answer: OK or Error.
+type Envelope struct {
+	V     int64
+	OK    fields.Message
+	Error *Error
+}
+
+// Fields implements fields.Message.
+func (e *Envelope) Fields(f *fields.List) {
+	f.Int("v", &e.V, 0, fields.Most).Required().Says("the contract's major version")
+	if e.OK != nil {
+		f.Within("ok", e.OK)
+	}
+	fields.Optional(f, "error", &e.Error)
+}
+
+// Check implements fields.Checker.
+func (e *Envelope) Check(c *fields.Checked) {
+	if e.Error == nil && !c.Has("ok") {
+		c.Fault("ok", "is missing")
+	}
+}
+
 // EncodeError is an envelope around err. One that is no *Error is internal.
 func EncodeError(err error) []byte {
 	e, ok := err.(*Error)
 	if !ok {
 		e = &Error{Code: CodeInternal, Message: err.Error()}
 	}
-	var w strictjson.Writer
-	openEnvelope(&w, "error")
-	w.Open('{')
-	w.StringMember("code", e.Code)
-	w.StringMember("message", e.Message)
-	w.StringMember("field", e.Field)
-	if len(e.Faults) > 0 {
-		w.Name("faults")
-		w.Open('[')
-		for _, fault := range e.Faults {
-			w.Open('{')
-			w.Name("field")
-			w.String(fault.Field)
-			w.StringMember("message", fault.Message)
-			w.Close('}')
-		}
-		w.Close(']')
+	return fields.Write(&Envelope{V: Major, Error: e})
+}
+
+// answer is an envelope around what went well.
+func answer(m fields.Message) []byte { return fields.Write(&Envelope{V: Major, OK: m}) }
+
+// open reads an answer. Hosts ignore unknown members, so that a newer plugin of
+// the same major version can add some. The error of an envelope, and every
+// other, is an *Error.
+func open(text string, ok fields.Message) error {
+	e := Envelope{OK: ok}
+	faults, err := readOpen(text, &e)
+	switch {
+	case err != nil:
+		return &Error{Code: CodeInternal, Message: "the plugin's answer is not JSON: " + err.Error()}
+	case e.V != Major:
+		return &Error{Code: CodeInternal, Message: "the plugin's answer has another version", Field: "v"}
+	case e.Error != nil:
+		return e.Error
 	}
-	w.Close('}')
-	w.Close('}')
-	return w.Bytes
+	return malformed(faults)
 }
 
-func openEnvelope(w *strictjson.Writer, member string) {
-	w.Open('{')
-	w.Name("v")
-	w.Int(Major)
-	w.Name(member)
+func readOpen(text string, m fields.Message) ([]strictjson.Fault, error) {
+	return fields.Read(text, strictjson.Limits{Bytes: MaxRequestBytes, Depth: 2 * MaxDepth}, fields.Open, m)
 }
 
-// EncodeDecision is decide's answer.
-func EncodeDecision(action *Action, state string) []byte {
-	var w strictjson.Writer
-	openEnvelope(&w, "ok")
-	w.Open('{')
-	w.Name("action")
-	action.write(&w)
-	w.StringMember("state", state)
-	w.Close('}')
-	w.Close('}')
-	return w.Bytes
-}
-
-// RunAnswer is run's answer: an outcome, or, after MaxRunAttempts, what to call
-// run with again.
-type RunAnswer struct {
-	Outcome *Outcome
-	State   string
-	First   *Event // with State: to be continued
-}
-
-// Encode is the answer in its envelope.
-func (r *RunAnswer) Encode() []byte {
-	var w strictjson.Writer
-	openEnvelope(&w, "ok")
-	w.Open('{')
-	if r.Outcome != nil {
-		w.Name("outcome")
-		r.Outcome.write(&w)
-	} else {
-		w.Name("continue")
-		w.Open('{')
-		w.StringMember("state", r.State)
-		w.Name("first")
-		r.First.write(&w)
-		w.Close('}')
+func malformed(faults []strictjson.Fault) error {
+	if len(faults) == 0 {
+		return nil
 	}
-	w.Close('}')
-	w.Close('}')
-	return w.Bytes
-}
-
-// Description is what describe answers.
-type Description struct {
-	ABI      Version
-	Version  string // of the plugin
-	Build    string // the toolchain that built it
-	Policies []BuiltIn
-}
-
-// Version is one of the contract.
-type Version struct{ Major, Minor, Patch int64 }
-
-// BuiltIn is a policy that the plugin carries.
-type BuiltIn struct {
-	Name   string
-	Digest string
-}
-
-// Encode is the description in its envelope.
-func (d *Description) Encode() []byte {
-	var w strictjson.Writer
-	openEnvelope(&w, "ok")
-	w.Open('{')
-	w.Name("abi")
-	w.Open('{')
-	w.Name("major")
-	w.Int(d.ABI.Major)
-	w.Name("minor")
-	w.Int(d.ABI.Minor)
-	w.Name("patch")
-	w.Int(d.ABI.Patch)
-	w.Close('}')
-	w.StringMember("version", d.Version)
-	w.StringMember("build", d.Build)
-	w.Name("policies")
-	w.Open('[')
-	for _, p := range d.Policies {
-		w.Open('{')
-		w.StringMember("name", p.Name)
-		w.StringMember("digest", p.Digest)
-		w.Close('}')
-	}
-	w.Close(']')
-	w.Close('}')
-	w.Close('}')
-	return w.Bytes
-}
-
-// EncodeChecked is check's answer: the normalised document and its digest.
-func EncodeChecked(document, digest string) []byte {
-	var w strictjson.Writer
-	openEnvelope(&w, "ok")
-	w.Open('{')
-	w.Name("policy")
-	w.Raw(document)
-	w.StringMember("digest", digest)
-	w.Close('}')
-	w.Close('}')
-	return w.Bytes
+	return &Error{Code: CodeInternal, Message: "the plugin's answer is malformed: " + faults[0].Message, Field: faults[0].Field}
 }

@@ -1,6 +1,9 @@
 package abi
 
-import "outlast/abi/strictjson"
+import (
+	"outlast/abi/fields"
+	"outlast/abi/strictjson"
+)
 
 // EventType is what a host reports.
 type EventType string
@@ -38,76 +41,49 @@ type Event struct {
 	By     Readiness // of woken
 }
 
-func readEvent(f *strictjson.Faults, v strictjson.Value, path string) Event {
-	m := f.Members(v, path)
-	m.Require("type")
-	e := Event{Type: EventType(m.OneOf("type", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)))}
-	m.Require("now_us")
-	e.NowUS, _ = m.Int("now_us", -strictjson.MaxInteger, strictjson.MaxInteger)
-	if n, ok := m.Int("random", 0, 1<<32-1); ok {
-		e.Random = &n
-	}
-	if result := m.Value("result"); result.Kind != strictjson.Missing {
-		e.Result = readResult(f, result, m.Path("result"))
-	}
-	by := m.Value("by")
-	switch {
-	case e.Type == Woken:
-		e.By = Readiness(m.OneOf("by", string(Accepting), string(Ready)))
-		if by.Kind == strictjson.Missing {
-			m.Fault("by", "is missing")
-		}
-	case by.Kind != strictjson.Missing:
-		m.Fault("by", "belongs to a woken event only")
-	}
-	switch {
-	case e.Result == nil && (e.Type == Attempted || e.Type == Repaired):
-		m.Fault("result", "is missing")
-	case e.Result != nil && (e.Type == Woken || e.Type.EndsWait()):
-		m.Fault("result", "does not belong to a "+string(e.Type)+" event")
-	}
-	m.End()
-	return e
+// Fields implements fields.Message.
+func (e *Event) Fields(f *fields.List) {
+	fields.Word(f, "type", &e.Type, "", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)).Required().Since("1.0; `down`: 1.1; `not_ready`: 1.2")
+	f.Int("now_us", &e.NowUS, -fields.Most, fields.Most).Required().Says("when the host saw it")
+	f.OptionalInt("random", &e.Random, 0, 1<<32-1).Says("the [chance](#chance) of the next delay")
+	fields.Word(f, "by", &e.By, "", string(Accepting), string(Ready)).Says("required of `woken`, and of no other: what was seen")
+	fields.Optional(f, "result", &e.Result).Says("required of `attempted` and `repaired`; of `cancelled` if an attempt was running; not of `woken`, `down` and `not_ready`")
 }
 
-func (e *Event) write(w *strictjson.Writer) {
-	w.Open('{')
-	w.StringMember("type", string(e.Type))
-	w.Name("now_us")
-	w.Int(e.NowUS)
-	writeOptional(w, "random", e.Random)
-	w.StringMember("by", string(e.By))
-	if e.Result != nil {
-		w.Name("result")
-		e.Result.write(w)
+// Check implements fields.Checker.
+func (e *Event) Check(c *fields.Checked) {
+	switch {
+	case e.Type == Woken && !c.Has("by"):
+		c.Fault("by", "is missing")
+	case e.Type != Woken && c.Has("by"):
+		c.Fault("by", "belongs to a woken event only")
 	}
-	w.Close('}')
+	switch {
+	case !c.Has("result") && (e.Type == Attempted || e.Type == Repaired):
+		c.Fault("result", "is missing")
+	case c.Has("result") && (e.Type == Woken || e.Type.EndsWait()):
+		c.Fault("result", "does not belong to a "+string(e.Type)+" event")
+	}
 }
 
 // Encode is the event as JSON, as outlast_attempt answers it.
-func (e *Event) Encode() []byte {
-	var w strictjson.Writer
-	e.write(&w)
-	return w.Bytes
-}
+func (e *Event) Encode() []byte { return fields.Write(e) }
 
 // DecodeEvent reads what a host function answered.
 func DecodeEvent(text string) (Event, error) {
 	var e Event
-	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) { e = readEvent(f, v, "") })
+	err := decode(text, &e)
 	return e, err
 }
 
-// decode parses text strictly and hands it to read.
-func decode(text string, read func(*strictjson.Faults, strictjson.Value)) error {
-	v, err := strictjson.Parse(text, strictjson.Limits{Bytes: MaxRequestBytes, Depth: MaxDepth})
-	if err != nil {
+// decode reads what must be exactly as it is described.
+func decode(text string, m fields.Message) error {
+	faults, err := fields.Read(text, strictjson.Limits{Bytes: MaxRequestBytes, Depth: MaxDepth}, fields.Strict, m)
+	switch {
+	case err != nil:
 		return &Error{Code: CodeBadRequest, Message: err.Error()}
-	}
-	var f strictjson.Faults
-	read(&f, v)
-	if len(f.List) > 0 {
-		return &Error{Code: CodeBadRequest, Message: f.List[0].Message, Field: f.List[0].Field}
+	case len(faults) > 0:
+		return &Error{Code: CodeBadRequest, Message: faults[0].Message, Field: faults[0].Field}
 	}
 	return nil
 }
@@ -132,57 +108,47 @@ type Slept struct {
 	Random *int64 // as an event's, for the delay that answers a wait that is woken, down or not ready
 }
 
-// Encode is the answer as JSON.
-func (s *Slept) Encode() []byte {
-	var w strictjson.Writer
-	w.Open('{')
-	w.StringMember("wait", string(s.Wait))
-	w.StringMember("by", string(s.By))
-	w.Name("now_us")
-	w.Int(s.NowUS)
-	writeOptional(&w, "random", s.Random)
-	w.Close('}')
-	return w.Bytes
+// Fields implements fields.Message.
+func (s *Slept) Fields(f *fields.List) {
+	fields.Word(f, "wait", &s.Wait, "", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)).Required().Says("how the wait ended").Since("1.0; `down`: 1.1; `not_ready`: 1.2")
+	fields.Word(f, "by", &s.By, "", string(Accepting), string(Ready)).Says("required of `woken`")
+	f.Int("now_us", &s.NowUS, -fields.Most, fields.Most).Required().Says("when")
+	f.OptionalInt("random", &s.Random, 0, 1<<32-1).Says("of `woken`: the chance of the spread; of `down` and `not_ready`: of the next delay")
 }
+
+// Check implements fields.Checker.
+func (s *Slept) Check(c *fields.Checked) {
+	if s.Wait == WaitWoken && !c.Has("by") {
+		c.Fault("by", "is missing")
+	}
+}
+
+// Encode is the answer as JSON.
+func (s *Slept) Encode() []byte { return fields.Write(s) }
 
 // DecodeSlept reads what outlast_sleep answered.
 func DecodeSlept(text string) (Slept, error) {
 	var s Slept
-	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) {
-		m := f.Members(v, "")
-		m.Require("wait")
-		s.Wait = Wait(m.OneOf("wait", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)))
-		if m.Has("by") || s.Wait == WaitWoken {
-			m.Require("by")
-			s.By = Readiness(m.OneOf("by", string(Accepting), string(Ready)))
-		}
-		m.Require("now_us")
-		s.NowUS, _ = m.Int("now_us", -strictjson.MaxInteger, strictjson.MaxInteger)
-		if n, ok := m.Int("random", 0, 1<<32-1); ok {
-			s.Random = &n
-		}
-		m.End()
-	})
+	err := decode(text, &s)
 	return s, err
 }
 
-// EncodeNow is what outlast_now answers.
-func EncodeNow(nowUS int64) []byte {
-	var w strictjson.Writer
-	w.Open('{')
-	w.Name("now_us")
-	w.Int(nowUS)
-	w.Close('}')
-	return w.Bytes
+// Now is what outlast_now answers.
+type Now struct {
+	NowUS int64
 }
+
+// Fields implements fields.Message.
+func (n *Now) Fields(f *fields.List) {
+	f.Int("now_us", &n.NowUS, -fields.Most, fields.Most).Required().Says("the time")
+}
+
+// EncodeNow is what outlast_now answers.
+func EncodeNow(nowUS int64) []byte { return fields.Write(&Now{nowUS}) }
 
 // DecodeNow reads what outlast_now answered.
 func DecodeNow(text string) (nowUS int64, err error) {
-	err = decode(text, func(f *strictjson.Faults, v strictjson.Value) {
-		m := f.Members(v, "")
-		m.Require("now_us")
-		nowUS, _ = m.Int("now_us", -strictjson.MaxInteger, strictjson.MaxInteger)
-		m.End()
-	})
-	return nowUS, err
+	var n Now
+	err = decode(text, &n)
+	return n.NowUS, err
 }

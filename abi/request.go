@@ -1,13 +1,15 @@
 package abi
 
-import "outlast/abi/strictjson"
+import (
+	"outlast/abi/fields"
+	"outlast/abi/strictjson"
+)
 
 // PolicyRef names the policy of a request: a built-in's name, a digest that
 // the instance has met, or a whole document.
 type PolicyRef struct {
 	Name     string
-	Document strictjson.Value // an Object where Name is ""
-	Text     string           // the document's text, for the writer
+	Document string // its text, JSON, where there is no name
 }
 
 // DecideRequest is the input of decide.
@@ -27,103 +29,66 @@ type RunRequest struct {
 	First  *Event // an attempt that was made before; nil: run makes the next one at once
 }
 
-func readPolicy(m *strictjson.Members) PolicyRef {
-	v := m.Require("policy")
-	switch v.Kind {
+// Fields implements fields.Message.
+func (r *DecideRequest) Fields(f *fields.List) {
+	f.Add("policy", policyForm{&r.Policy}).Required().Says("a built-in policy's name, a digest, or a [document](#the-policy-document). An instance keeps the documents that it has met, at least the last one, and knows them by their digest")
+	f.Within("call", &r.Call).Required()
+	f.String("state", &r.State, MaxStateBytes).Says("of the answer before; left out with the first event")
+	f.Within("event", &r.Event).Required()
+	f.Flag("explain", &r.Explain).Says("asks for `why`; false unless given")
+}
+
+// Fields implements fields.Message.
+func (r *RunRequest) Fields(f *fields.List) {
+	f.Add("policy", policyForm{&r.Policy}).Required().Says("as above")
+	f.Within("call", &r.Call).Required()
+	f.String("state", &r.State, MaxStateBytes).Says("of a run that is [taken up again](#losing-an-instance-and-going-on)")
+	fields.Optional(f, "first", &r.First).Says("what has happened already: an attempt that was made before the plugin was loaded, or the event after which an instance was lost. Without it `run` makes the next attempt at once")
+}
+
+// policyForm is the form of a policy's name, or of its document.
+type policyForm struct{ at *PolicyRef }
+
+func (p policyForm) Read(r *fields.Reader, _ *fields.Field) {
+	switch is := r.In.Kind(); is {
 	case strictjson.String:
-		return PolicyRef{Name: v.Text}
+		p.at.Name = r.In.String()
 	case strictjson.Object:
-		return PolicyRef{Document: v}
-	case strictjson.Missing:
+		p.at.Document = r.In.Skip()
 	default:
-		m.Fault("policy", "expected a name or a document, not "+v.Kind.String())
+		r.In.Skip()
+		r.Fault("expected a name or a document, not " + is.String())
 	}
-	return PolicyRef{}
 }
 
-func (p *PolicyRef) write(w *strictjson.Writer) {
-	w.Name("policy")
-	if p.Text != "" {
-		w.Raw(p.Text)
+func (p policyForm) Write(w *fields.Writer, _ *fields.Field) {
+	if p.at.Document != "" {
+		w.Raw(p.at.Document)
 	} else {
-		w.String(p.Name)
+		w.String(p.at.Name)
 	}
 }
 
-func readState(m *strictjson.Members) string {
-	state := m.String("state")
-	if len(state) > MaxStateBytes {
-		m.Fault("state", "is longer than 1024 bytes")
-	}
-	return state
-}
+func (p policyForm) Left(*fields.Field) bool          { return false }
+func (p policyForm) Clear(*fields.Field)              {}
+func (p policyForm) Shape(*fields.Field) fields.Shape { return fields.Shape{Kind: "policy"} }
 
 // DecodeDecide reads a decide request. Errors are of type *Error.
 func DecodeDecide(text string) (DecideRequest, error) {
-	if r := quickDecide(text); r != nil {
-		return *r, nil
-	}
-	return strictDecide(text)
-}
-
-func strictDecide(text string) (DecideRequest, error) {
 	var r DecideRequest
-	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) {
-		m := f.Members(v, "")
-		r.Policy = readPolicy(m)
-		r.Call = readCall(f, m.Require("call"), "call")
-		r.State = readState(m)
-		r.Event = readEvent(f, m.Require("event"), "event")
-		r.Explain = m.Bool("explain", false)
-		m.End()
-	})
+	err := decode(text, &r)
 	return r, err
 }
 
 // Encode is the request as JSON.
-func (r *DecideRequest) Encode() []byte {
-	var w strictjson.Writer
-	w.Open('{')
-	r.Policy.write(&w)
-	w.Name("call")
-	r.Call.write(&w)
-	w.StringMember("state", r.State)
-	w.Name("event")
-	r.Event.write(&w)
-	w.TrueMember("explain", r.Explain)
-	w.Close('}')
-	return w.Bytes
-}
+func (r *DecideRequest) Encode() []byte { return fields.Write(r) }
 
 // DecodeRun reads a run request. Errors are of type *Error.
 func DecodeRun(text string) (RunRequest, error) {
 	var r RunRequest
-	err := decode(text, func(f *strictjson.Faults, v strictjson.Value) {
-		m := f.Members(v, "")
-		r.Policy = readPolicy(m)
-		r.Call = readCall(f, m.Require("call"), "call")
-		r.State = readState(m)
-		if first := m.Value("first"); first.Kind != strictjson.Missing {
-			e := readEvent(f, first, "first")
-			r.First = &e
-		}
-		m.End()
-	})
+	err := decode(text, &r)
 	return r, err
 }
 
 // Encode is the request as JSON.
-func (r *RunRequest) Encode() []byte {
-	var w strictjson.Writer
-	w.Open('{')
-	r.Policy.write(&w)
-	w.Name("call")
-	r.Call.write(&w)
-	w.StringMember("state", r.State)
-	if r.First != nil {
-		w.Name("first")
-		r.First.write(&w)
-	}
-	w.Close('}')
-	return w.Bytes
-}
+func (r *RunRequest) Encode() []byte { return fields.Write(r) }

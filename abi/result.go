@@ -3,6 +3,7 @@ package abi
 import (
 	"unicode/utf8"
 
+	"outlast/abi/fields"
 	"outlast/abi/strictjson"
 )
 
@@ -83,99 +84,98 @@ func (r *Result) IsProcess() bool {
 // maxSignalName is longer than any system's signal names (a choice).
 const maxSignalName = 32
 
-func readResult(f *strictjson.Faults, v strictjson.Value, path string) *Result {
-	m := f.Members(v, path)
-	r := &Result{
-		ExitCode:     optionalInt(m, "exit_code", -strictjson.MaxInteger),
-		Signal:       m.String("signal"),
-		Stdout:       readText(m, "stdout"),
-		Stderr:       readText(m, "stderr"),
-		HTTPStatus:   optionalInt(m, "http_status", 0),
-		Message:      readText(m, "message"),
-		RetryAfterUS: retryAfter(m),
-		StartedUS:    optionalInt(m, "started_us", -strictjson.MaxInteger),
-		EndedUS:      optionalInt(m, "ended_us", -strictjson.MaxInteger),
-		TimedOut:     m.Bool("timed_out", false),
-		Streamed:     m.Bool("streamed", false),
-		Sent:         Sent(m.OneOf("sent", string(SentUnknown), string(SentNo), string(SentYes))),
-	}
-	if len(r.Signal) > maxSignalName {
-		m.Fault("signal", "is not a signal's name")
-	}
-	m.End()
-	return r
+// Fields implements fields.Message.
+func (r *Result) Fields(f *fields.List) {
+	f.OptionalInt("exit_code", &r.ExitCode, -fields.Most, fields.Most).Says("of a process that ended by itself")
+	f.String("signal", &r.Signal, maxSignalName).Says("that ended the process: `SIGKILL`")
+	r.Stdout.fields(f, "stdout", "what it printed")
+	r.Stderr.fields(f, "stderr", "what it printed")
+	f.OptionalInt("http_status", &r.HTTPStatus, 0, fields.Most).Says("of the answer; left out, or 0, where there was none")
+	r.Message.fields(f, "message", "of an HTTP exchange that failed: the answer's body, or the client's error")
+	f.Add("retry_after_us", anyNumber{&r.RetryAfterUS}).Says("the server's Retry-After, as a duration")
+	f.OptionalInt("started_us", &r.StartedUS, -fields.Most, fields.Most).Says("when the attempt began")
+	f.OptionalInt("ended_us", &r.EndedUS, -fields.Most, fields.Most).Says("when it ended")
+	f.Flag("timed_out", &r.TimedOut).Says("the host ended it at the attempt's time limit").Default("false")
+	f.Flag("streamed", &r.Streamed).Says("its output has reached the user already: it is not run again, whatever the policy says").Default("false")
+	fields.Word(f, "sent", &r.Sent, string(SentUnknown), string(SentNo), string(SentYes)).Says("whether the request left the caller, where the host knows").Default("`unknown`")
 }
 
-func optionalInt(m *strictjson.Members, name string, low int64) *int64 {
-	n, ok := m.Int(name, low, strictjson.MaxInteger)
-	if !ok {
-		return nil
-	}
-	return &n
+// Check implements fields.Checker.
+func (r *Result) Check(c *fields.Checked) {
+	r.Stdout.check(c, "stdout")
+	r.Stderr.check(c, "stderr")
+	r.Message.check(c, "message")
 }
 
-// retryAfter takes any number: a header is the server's word, not the host's,
-// so a fraction is rounded up and a huge one cut, never refused.
-func retryAfter(m *strictjson.Members) *int64 {
-	v := m.Value("retry_after_us")
-	switch v.Kind {
-	case strictjson.Missing:
-		return nil
-	case strictjson.Number:
-		n, _ := strictjson.Scaled(v.Text, 0)
-		return &n
-	}
-	m.Fault("retry_after_us", "expected a number, not "+v.Kind.String())
-	return nil
+// fields are the three members of a text: all of it, or its head and its tail.
+func (t *Text) fields(f *fields.List, name, what string) {
+	f.Add(name, textPart{t, whole}).Says(what).Default("`\"\"`")
+	f.Add(name+"_head", textPart{t, head}).Says("instead of `" + name + "`, where that is too long: its start")
+	f.Add(name+"_tail", textPart{t, tail}).Says("and its end")
 }
 
-func readText(m *strictjson.Members, name string) Text {
-	t := Text{Head: m.String(name)}
-	if m.Has(name+"_head") || m.Has(name+"_tail") {
-		if m.Has(name) {
-			m.Fault(name, "cannot stand beside its own head or tail")
-		}
-		t = Text{Head: m.String(name + "_head"), Tail: m.String(name + "_tail"), Cut: true}
+func (t *Text) check(c *fields.Checked, name string) {
+	if c.Has(name) && t.Cut {
+		c.Fault(name, "cannot stand beside its own head or tail")
 	}
 	if len(t.Head)+len(t.Tail) > MaxTextBytes {
-		m.Fault(name, "is longer than the 65536 bytes allowed: send its head and its tail")
-	}
-	return t
-}
-
-func (r *Result) write(w *strictjson.Writer) {
-	w.Open('{')
-	writeOptional(w, "exit_code", r.ExitCode)
-	w.StringMember("signal", r.Signal)
-	writeText(w, "stdout", r.Stdout)
-	writeText(w, "stderr", r.Stderr)
-	writeOptional(w, "http_status", r.HTTPStatus)
-	writeText(w, "message", r.Message)
-	writeOptional(w, "retry_after_us", r.RetryAfterUS)
-	writeOptional(w, "started_us", r.StartedUS)
-	writeOptional(w, "ended_us", r.EndedUS)
-	w.TrueMember("timed_out", r.TimedOut)
-	w.TrueMember("streamed", r.Streamed)
-	if r.Sent != SentUnknown {
-		w.StringMember("sent", string(r.Sent))
-	}
-	w.Close('}')
-}
-
-func writeOptional(w *strictjson.Writer, name string, n *int64) {
-	if n != nil {
-		w.Name(name)
-		w.Int(*n)
+		c.Fault(name, "is longer than the 65536 bytes allowed: send its head and its tail")
 	}
 }
 
-func writeText(w *strictjson.Writer, name string, t Text) {
-	if !t.Cut {
-		w.StringMember(name, t.Head)
-		return
-	}
-	w.Name(name + "_head")
-	w.String(t.Head)
-	w.Name(name + "_tail")
-	w.String(t.Tail)
+// part is which member of a text is meant.
+type part int
+
+const (
+	whole part = iota
+	head
+	tail
+)
+
+// textPart is the form of a text's three members.
+type textPart struct {
+	text *Text
+	part part
 }
+
+func (p textPart) place() *string {
+	if p.part == tail {
+		return &p.text.Tail
+	}
+	return &p.text.Head
+}
+
+func (p textPart) Read(r *fields.Reader, _ *fields.Field) {
+	if r.Is(strictjson.String) {
+		*p.place() = r.In.String()
+		p.text.Cut = p.text.Cut || p.part != whole
+	}
+}
+
+func (p textPart) Write(w *fields.Writer, _ *fields.Field) { w.String(*p.place()) }
+
+func (p textPart) Left(*fields.Field) bool {
+	return p.text.Cut != (p.part != whole) || !p.text.Cut && p.text.Head == ""
+}
+
+func (p textPart) Clear(*fields.Field) { *p.text = Text{} }
+
+func (p textPart) Shape(*fields.Field) fields.Shape {
+	return fields.Shape{Kind: "text", High: MaxTextBytes}
+}
+
+// anyNumber is the form of a number that is the server's word and not the
+// host's: a fraction is rounded up and a huge one cut, never refused.
+type anyNumber struct{ at **int64 }
+
+func (n anyNumber) Read(r *fields.Reader, _ *fields.Field) {
+	if r.Is(strictjson.Number) {
+		is, _ := strictjson.Scaled(r.In.Number(), 0)
+		*n.at = &is
+	}
+}
+
+func (n anyNumber) Write(w *fields.Writer, _ *fields.Field) { w.Int(**n.at) }
+func (n anyNumber) Left(*fields.Field) bool                 { return *n.at == nil }
+func (n anyNumber) Clear(*fields.Field)                     { *n.at = nil }
+func (n anyNumber) Shape(*fields.Field) fields.Shape        { return fields.Shape{Kind: "number"} }

@@ -143,5 +143,5 @@ func (p *Policy) whole() abi.PolicyRef {
 	if p.name != "" {
 		return abi.PolicyRef{Name: p.name}
 	}
-	return abi.PolicyRef{Text: p.doc().Normal}
+	return abi.PolicyRef{Document: p.doc().Normal}
 }

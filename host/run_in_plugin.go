@@ -43,7 +43,7 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 		case answer.Outcome != nil:
 			return d.stop(answer.Outcome), nil
 		}
-		c.state, c.next = answer.State, answer.First
+		c.state, c.next = answer.Continue.State, &answer.Continue.First
 	}
 }
 

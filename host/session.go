@@ -103,7 +103,7 @@ func (s *Session) decideOnce(ctx context.Context, r *abi.DecideRequest) (action 
 	s.plugin.crowd.aside(func() {
 		err = s.plugin.with(ctx, func(i *engine.Instance) error {
 			err := s.ask(ctx, i, r, &action)
-			if isUnknownPolicy(err) && r.Policy.Text == "" {
+			if isUnknownPolicy(err) && r.Policy.Document == "" {
 				whole := *r
 				whole.Policy = s.policy.whole()
 				err = s.ask(ctx, i, &whole, &action)

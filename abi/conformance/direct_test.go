@@ -41,7 +41,7 @@ func document(ref *abi.PolicyRef) (*policy.Document, error) {
 	if ref.Name != "" {
 		return policy.BuiltIn(ref.Name)
 	}
-	return policy.FromValue(ref.Document)
+	return policy.ParseWithin(ref.Document)
 }
 
 func (d direct) decide(input []byte) []byte {

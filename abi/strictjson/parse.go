@@ -72,20 +72,35 @@ func (e *SyntaxError) Error() string {
 // Parse reads one JSON value and nothing after it.
 // Every error is a *SyntaxError.
 func Parse(text string, limits Limits) (Value, error) {
-	if len(text) > limits.Bytes {
-		return Value{}, &SyntaxError{limits.Bytes, "longer than the " + itoa(int64(limits.Bytes)) + " bytes allowed"}
-	}
 	p := parser{text: text, limits: limits}
+	if len(text) > limits.Bytes {
+		p.tooLong()
+		return Value{}, p.err
+	}
 	p.space()
 	v := p.value(0)
-	p.space()
-	if p.err == nil && p.pos < len(text) {
-		p.fail("unexpected data after the value")
-	}
+	p.end()
 	if p.err != nil {
 		return Value{}, p.err
 	}
 	return v, nil
+}
+
+func (p *parser) tooLong() {
+	p.pos = p.limits.Bytes
+	p.fail("longer than the " + itoa(int64(p.limits.Bytes)) + " bytes allowed")
+}
+
+func (p *parser) tooDeep() {
+	p.fail("nested deeper than " + itoa(int64(p.limits.Depth)) + " levels")
+}
+
+// end expects nothing more.
+func (p *parser) end() {
+	p.space()
+	if p.pos < len(p.text) {
+		p.fail("unexpected data after the value")
+	}
 }
 
 // parser reads a text once, from its start to its end. What the arrays and
@@ -156,7 +171,7 @@ func (p *parser) value(depth int) Value {
 	case p.pos >= len(p.text):
 		p.fail("the value ends too early")
 	case (c == '{' || c == '[') && depth >= p.limits.Depth:
-		p.fail("nested deeper than " + itoa(int64(p.limits.Depth)) + " levels")
+		p.tooDeep()
 	case c == '{':
 		return p.object(depth)
 	case c == '[':
@@ -234,13 +249,22 @@ func (p *parser) name(before []string, seen map[string]bool) string {
 	name := p.str()
 	if repeated(before, seen, name) {
 		p.pos = start
-		p.fail("member " + Quote(name) + " is repeated")
+		p.repeated(name)
 	}
+	p.colon()
+	return name
+}
+
+// colon passes over what stands between a member's name and its value.
+func (p *parser) colon() {
 	if !p.take(':') {
 		p.fail("expected : after a member's name")
 	}
 	p.space()
-	return name
+}
+
+func (p *parser) repeated(name string) {
+	p.fail("member " + Quote(name) + " is repeated")
 }
 
 func repeated(names []string, seen map[string]bool, name string) bool {

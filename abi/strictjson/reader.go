@@ -1,104 +1,133 @@
 package strictjson
 
-// Reader reads a text member by member, without making values of it: what Parse
-// and Members do in a third of the time, for texts that nothing is wrong with.
-// It does not say what is wrong, only that something is, or that it is unsure;
-// then Parse has to be asked. What it does read, Parse would read alike.
+// Reader reads a text value by value, from its start to its end, without making
+// a tree of it. What it refuses, Parse refuses.
 type Reader struct {
-	p      parser
-	inside bool // of an object, behind a member
+	p     parser
+	depth int
+	name  int // where the last member's name is
 }
 
-// Read starts reading a text.
-func Read(text string) *Reader {
-	r := &Reader{p: parser{text: text}}
+// NewReader starts reading a text.
+func NewReader(text string, limits Limits) *Reader {
+	r := &Reader{p: parser{text: text, limits: limits}}
+	if len(text) > limits.Bytes {
+		r.p.tooLong()
+	}
 	r.p.space()
 	return r
 }
 
-// Give up on the text.
-func (r *Reader) Give() { r.p.fail("") }
-
-// OK says whether all of the text has been read, and nothing is wrong with it.
-func (r *Reader) OK() bool {
-	r.p.space()
-	return r.p.err == nil && r.p.pos == len(r.p.text)
+// Err is what is wrong with the text so far, a *SyntaxError, or nil. Once there
+// is one, every value is empty and every list at its end.
+func (r *Reader) Err() error {
+	if r.p.err == nil {
+		return nil
+	}
+	return r.p.err
 }
 
-// Open begins an object.
+// End checks that nothing follows, and is Err.
+func (r *Reader) End() error {
+	r.p.end()
+	return r.Err()
+}
+
+// Repeated refuses the text for the member that was met last.
+func (r *Reader) Repeated(name string) {
+	if r.p.err == nil {
+		r.p.pos = r.name
+		r.p.repeated(name)
+	}
+}
+
+// Kind is the kind of the value that comes next, Missing where there is none.
+func (r *Reader) Kind() Kind {
+	switch c := r.p.peek(); c {
+	case '"':
+		return String
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case 't', 'f':
+		return Bool
+	case 'n':
+		return Null
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return Number
+	}
+	return Missing
+}
+
+// Open enters the object or array that comes next.
 func (r *Reader) Open() {
-	if !r.p.take('{') {
-		r.Give()
+	if r.depth >= r.p.limits.Depth {
+		r.p.tooDeep()
+		return
 	}
-	r.inside = false
+	r.depth++
+	r.p.pos++
 }
 
-// Next is the name of the object's next member, whose value must be read before
-// Next is called again. It is "" at the object's end, and where something is wrong.
-func (r *Reader) Next() string {
+// Member is the name of the next member of the object that was entered; its
+// value must be read before the next. first says that none has been read yet. At
+// the end of the object, which it leaves, ok is false.
+func (r *Reader) Member(first bool) (name string, ok bool) {
 	p := &r.p
-	more := r.inside && p.take(',') || !r.inside && !p.take('}')
-	if !more {
-		if r.inside && !p.take('}') {
-			r.Give()
-		}
-		r.inside = true // of the object around it
-		return ""
+	if !r.next(first, '}', "expected , or } in an object") {
+		return "", false
 	}
-	r.inside = true
-	p.space()
 	if p.peek() != '"' {
-		r.Give()
-		return ""
+		p.fail("expected a member's name")
+		return "", false
 	}
-	name := p.str()
-	if name == "" || !p.take(':') {
-		r.Give()
-		return ""
+	r.name = p.pos
+	name = p.str()
+	p.colon()
+	return name, p.err == nil
+}
+
+// Item goes to the next item of the array that was entered, as Member does.
+func (r *Reader) Item(first bool) bool {
+	return r.next(first, ']', "expected , or ] in an array")
+}
+
+// next goes to what comes next in an object or array, or leaves it.
+func (r *Reader) next(first bool, end byte, fault string) bool {
+	p := &r.p
+	more := false
+	if first {
+		more = !p.take(end)
+		p.space()
+	} else {
+		more = p.more(end, fault)
 	}
-	p.space()
-	return name
+	if more && p.pos >= len(p.text) {
+		p.fail("the value ends too early")
+	}
+	if !more || p.err != nil {
+		r.depth--
+		return false
+	}
+	return true
 }
 
 // String reads a string.
-func (r *Reader) String() string {
-	if r.p.peek() != '"' {
-		r.Give()
-		return ""
-	}
-	return r.p.str()
-}
+func (r *Reader) String() string { return r.p.value(r.depth).Text }
 
 // Number reads a number's literal.
-func (r *Reader) Number() string {
-	if c := r.p.peek(); c != '-' && (c < '0' || c > '9') {
-		r.Give()
-		return ""
-	}
-	return r.p.number().Text
-}
-
-// Int reads a whole number between low and high.
-func (r *Reader) Int(low, high int64) int64 {
-	literal := r.Number()
-	if literal == "" {
-		return 0
-	}
-	n, whole := Integer(literal)
-	if !whole || n < low || n > high {
-		r.Give()
-		return 0
-	}
-	return n
-}
+func (r *Reader) Number() string { return r.p.value(r.depth).Text }
 
 // Bool reads a boolean.
-func (r *Reader) Bool() bool {
-	switch {
-	case r.p.word("true"):
-		return true
-	case !r.p.word("false"):
-		r.Give()
+func (r *Reader) Bool() bool { return r.p.value(r.depth).Truth }
+
+// Skip passes over a value, whatever it is, and gives its text.
+func (r *Reader) Skip() string {
+	start := r.p.pos
+	r.p.value(r.depth)
+	if r.p.err != nil {
+		return ""
 	}
-	return false
+	return r.p.text[start:r.p.pos]
 }

@@ -78,13 +78,13 @@ var known = map[string]*policy.Document{}
 const maxKnown = 16
 
 func find(ref *policyRef) (*policy.Document, error) {
-	if ref.Document.Kind == strictjson.Missing {
+	if ref.Document == "" {
 		if doc := known[ref.Name]; doc != nil {
 			return doc, nil
 		}
 		return policy.BuiltIn(ref.Name)
 	}
-	doc, err := policy.FromValue(ref.Document)
+	doc, err := policy.ParseWithin(ref.Document)
 	if err != nil {
 		return nil, under("policy", err)
 	}

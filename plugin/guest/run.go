@@ -39,7 +39,7 @@ func run(input string, h host) ([]byte, error) {
 			return nil, err
 		}
 		if l.attempts >= abi.MaxRunAttempts {
-			return (&abi.RunAnswer{State: l.state, First: &l.event}).Encode(), nil
+			return (&abi.RunAnswer{Continue: &abi.Continue{State: l.state, First: l.event}}).Encode(), nil
 		}
 	}
 }

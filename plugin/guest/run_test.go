@@ -363,7 +363,7 @@ func TestBadRunRequests(t *testing.T) {
 	h := &fakeHost{t: t}
 	wantError(t, runEnvelope(t, "", h), abi.CodeBadRequest, "", "the value ends too early")
 	wantError(t, runEnvelope(t, runRequest(func(r *abi.RunRequest) { r.Policy.Name = "nope" }), h), abi.CodeUnknownPolicy, "policy", "nope")
-	wantError(t, runEnvelope(t, runRequest(func(r *abi.RunRequest) { r.Policy.Text = `{"version":1}` }), h), abi.CodeInvalidPolicy, "policy.name", "")
+	wantError(t, runEnvelope(t, runRequest(func(r *abi.RunRequest) { r.Policy.Document = `{"version":1}` }), h), abi.CodeInvalidPolicy, "policy.name", "")
 	result := exits(1, away)
 	wantError(t, runEnvelope(t, runRequest(func(r *abi.RunRequest) {
 		r.State = "o1:damaged"
@@ -388,7 +388,7 @@ const patient = `{"version":1,"name":"patient","budgets":{"b":{"attempts":1234,"
 func TestRunContinues(t *testing.T) {
 	input := func(state string, first *abi.Event) string {
 		return runRequest(func(r *abi.RunRequest) {
-			r.Policy = abi.PolicyRef{Text: patient}
+			r.Policy = abi.PolicyRef{Document: patient}
 			r.State, r.First = state, first
 		})
 	}
@@ -401,7 +401,7 @@ func TestRunContinues(t *testing.T) {
 			t.Fatalf("run %d ends after %d attempts", runs, attempts)
 		}
 		runs++
-		text = enveloped(func(in string) ([]byte, error) { return run(in, h) }, input(answer.State, answer.First))
+		text = enveloped(func(in string) ([]byte, error) { return run(in, h) }, input(answer.Continue.State, &answer.Continue.First))
 		answer, err = abi.DecodeRunAnswer(string(text))
 	}
 	if err != nil {

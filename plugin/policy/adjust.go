@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"outlast/abi"
-	"outlast/abi/strictjson"
-)
+import "outlast/abi"
 
 // WithMaxWait is the document with another window, in microseconds, for every
 // budget that has one.
@@ -25,10 +22,5 @@ func (d *Document) WithMaxWait(micros int64) (*Document, error) {
 	}
 	// The normal form may be longer than the text it came from, which has been
 	// bounded already.
-	limits := strictjson.Limits{Bytes: abi.MaxRequestBytes, Depth: abi.MaxDepth}
-	v, err := strictjson.Parse(changed.normal(), limits)
-	if err != nil {
-		return nil, err
-	}
-	return FromValue(v)
+	return ParseWithin(changed.normal())
 }

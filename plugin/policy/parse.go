@@ -31,6 +31,16 @@ func Parse(text string) (*Document, error) {
 	return FromValue(v)
 }
 
+// ParseWithin is Parse for a document inside a request, whose size is bounded by
+// the request's.
+func ParseWithin(text string) (*Document, error) {
+	v, err := strictjson.Parse(text, strictjson.Limits{Bytes: abi.MaxRequestBytes, Depth: abi.MaxDepth})
+	if err != nil {
+		return nil, err
+	}
+	return FromValue(v)
+}
+
 // FromValue is Parse for a document that is parsed already.
 func FromValue(v strictjson.Value) (*Document, error) {
 	r := &reader{}
