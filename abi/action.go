@@ -109,7 +109,7 @@ type HistoryEntry struct {
 
 // Fields implements fields.Message.
 func (a *Action) Fields(f *fields.List) {
-	fields.Word(f, "type", &a.Type, "", string(Retry), string(Stop)).Required().Says("a host that does not know it stops")
+	f.Word("type", (*string)(&a.Type), "", string(Retry), string(Stop)).Required().Says("a host that does not know it stops")
 	f.String("kind", &a.Kind, 0).Says("of the failure that led here, as the policy names it")
 	f.String("budget", &a.Budget, 0).Says("that the retry counts on, or that was spent")
 	f.Int("attempt", &a.Attempt, 0, fields.Most).Says("of `retry`: the number of the attempt that follows, from 1")
@@ -125,7 +125,7 @@ func (a *Action) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (w *Wake) Fields(f *fields.List) {
-	fields.Word(f, "by", &w.By, "", string(Accepting), string(Ready)).Says("the least readiness that may")
+	f.Word("by", (*string)(&w.By), "", string(Accepting), string(Ready)).Says("the least readiness that may")
 	f.Int("after_us", &w.AfterUS, 0, fields.Most).Says("not before so much of this wait has passed; 0 where it is missing")
 }
 
@@ -143,11 +143,11 @@ func (m *Matched) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (o *Outcome) Fields(f *fields.List) {
-	fields.Word(f, "type", &o.Type, "", string(OutcomeOK), string(OutcomeFailed), string(OutcomeExhausted), string(OutcomeConflict),
+	f.Word("type", (*string)(&o.Type), "", string(OutcomeOK), string(OutcomeFailed), string(OutcomeExhausted), string(OutcomeConflict),
 		string(OutcomePreconditionFailed), string(OutcomeIndeterminate), string(OutcomeCancelled)).Required().Says("see below")
 	f.String("kind", &o.Kind, 0).Says("of the last failure; missing if there was none")
-	fields.Word(f, "effects", &o.Effects, "", string(EffectsNone), string(EffectsUnknown)).Says("of a write that did not succeed: whether it may have been applied. `none` for reads, and says nothing with `ok`")
-	fields.Word(f, "reason", &o.Reason, "", ReasonWindow, ReasonAttempts, ReasonCall, ReasonWindows, ReasonBroken, ReasonRetryAfter,
+	f.Word("effects", (*string)(&o.Effects), "", string(EffectsNone), string(EffectsUnknown)).Says("of a write that did not succeed: whether it may have been applied. `none` for reads, and says nothing with `ok`")
+	f.Word("reason", &o.Reason, "", ReasonWindow, ReasonAttempts, ReasonCall, ReasonWindows, ReasonBroken, ReasonRetryAfter,
 		ReasonStreamed, ReasonRepairFailed, ReasonMaxAttempts).Says("see below: beyond the kind")
 	f.String("budget", &o.Budget, 0).Says("that was spent")
 	f.Int("budget_attempts", &o.BudgetAttempts, 0, fields.Most).Says("attempts that counted on it; 0 where it is missing")

@@ -13,7 +13,7 @@ type Decision struct {
 
 // Fields implements fields.Message.
 func (d *Decision) Fields(f *fields.List) {
-	f.Within("action", &d.Action).Required()
+	f.Message("action", &d.Action).Required()
 	f.String("state", &d.State, 0).Says("to be given back with the next event; missing with a stop")
 }
 
@@ -68,7 +68,7 @@ func (r *RunAnswer) Check(c *fields.Checked) {
 // Fields implements fields.Message.
 func (c *Continue) Fields(f *fields.List) {
 	f.String("state", &c.State, 0)
-	f.Within("first", &c.First).Required().Says("the last event, as the host gave it, not yet answered")
+	f.Message("first", &c.First).Required().Says("the last event, as the host gave it, not yet answered")
 }
 
 // Encode is the answer in its envelope.
@@ -100,7 +100,7 @@ type BuiltIn struct {
 
 // Fields implements fields.Message.
 func (d *Description) Fields(f *fields.List) {
-	f.Within("abi", &d.ABI).Says("the contract's version: `major`, `minor`, `patch`, all integers")
+	f.Message("abi", &d.ABI).Says("the contract's version: `major`, `minor`, `patch`, all integers")
 	f.String("version", &d.Version, 0).Says("the release of outlast that it is part of")
 	f.String("build", &d.Build, 0).Says("the toolchain that built it")
 	fields.Items(f, "policies", &d.Policies).Always(true).Says("the built-in policies, the default one first")
@@ -141,16 +141,16 @@ func (c *checked) Fields(f *fields.List) {
 // raw is the form of an object that is kept as its text.
 type raw struct{ at *string }
 
-func (o raw) Read(r *fields.Reader, _ *fields.Field) {
+func (o raw) Read(r *fields.Reader) {
 	if r.Is(strictjson.Object) {
 		*o.at = r.In.Skip()
 	}
 }
 
-func (o raw) Write(w *fields.Writer, _ *fields.Field) { w.Raw(*o.at) }
-func (o raw) Left(*fields.Field) bool                 { return *o.at == "" }
-func (o raw) Clear(*fields.Field)                     { *o.at = "" }
-func (o raw) Shape(*fields.Field) fields.Shape        { return fields.Shape{Kind: "document"} }
+func (o raw) Write(w *fields.Writer)   { w.Raw(*o.at) }
+func (o raw) Left() bool               { return *o.at == "" }
+func (o raw) Clear()                   { *o.at = "" }
+func (o raw) Describe(a *fields.About) { a.Kind = "document" }
 
 // EncodeChecked is check's answer.
 func EncodeChecked(document, digest string) []byte { return answer(&checked{document, digest}) }

@@ -22,7 +22,7 @@ func (e *Error) Error() string {
 
 // Fields implements fields.Message.
 func (e *Error) Fields(f *fields.List) {
-	fields.Word(f, "code", &e.Code, "", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal).Says("for programs; see below")
+	f.Word("code", &e.Code, "", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal).Says("for programs; see below")
 	f.String("message", &e.Message, 0).Says("for people; it may change")
 	f.String("field", &e.Field, 0).Says("the path of what is at fault, such as `event.result.exit_code` or `policy.rules[2].kind`; the host function, for `host_failed`; missing where it is the whole")
 	f.Add("faults", faults{&e.Faults}).Says("of `invalid_policy`: every fault, each with a `field` (empty for the whole) and a `message`; the first is the error's own")
@@ -40,7 +40,7 @@ func (t *fault) Fields(f *fields.List) {
 // faults is the form of a list of them.
 type faults struct{ at *[]strictjson.Fault }
 
-func (l faults) Read(r *fields.Reader, _ *fields.Field) {
+func (l faults) Read(r *fields.Reader) {
 	r.Each(func(int) {
 		var one fault
 		r.Message(&one)
@@ -48,7 +48,7 @@ func (l faults) Read(r *fields.Reader, _ *fields.Field) {
 	})
 }
 
-func (l faults) Write(w *fields.Writer, _ *fields.Field) {
+func (l faults) Write(w *fields.Writer) {
 	w.Open('[')
 	for i := range *l.at {
 		w.Message((*fault)(&(*l.at)[i]))
@@ -56,9 +56,9 @@ func (l faults) Write(w *fields.Writer, _ *fields.Field) {
 	w.Close(']')
 }
 
-func (l faults) Left(*fields.Field) bool          { return len(*l.at) == 0 }
-func (l faults) Clear(*fields.Field)              { *l.at = nil }
-func (l faults) Shape(*fields.Field) fields.Shape { return fields.Shape{Kind: "array", Of: &fault{}} }
+func (l faults) Left() bool               { return len(*l.at) == 0 }
+func (l faults) Clear()                   { *l.at = nil }
+func (l faults) Describe(a *fields.About) { a.Kind, a.Of = "array", &fault{} }
 
 // Envelope is what is around every answer: OK or Error.
 type Envelope struct {
@@ -71,7 +71,7 @@ type Envelope struct {
 func (e *Envelope) Fields(f *fields.List) {
 	f.Int("v", &e.V, 0, fields.Most).Required().Says("the contract's major version")
 	if e.OK != nil {
-		f.Within("ok", e.OK)
+		f.Message("ok", e.OK)
 	}
 	fields.Optional(f, "error", &e.Error)
 }

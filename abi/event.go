@@ -43,10 +43,10 @@ type Event struct {
 
 // Fields implements fields.Message.
 func (e *Event) Fields(f *fields.List) {
-	fields.Word(f, "type", &e.Type, "", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)).Required().Since("1.0; `down`: 1.1; `not_ready`: 1.2")
+	f.Word("type", (*string)(&e.Type), "", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)).Required().Since("1.0; `down`: 1.1; `not_ready`: 1.2")
 	f.Int("now_us", &e.NowUS, -fields.Most, fields.Most).Required().Says("when the host saw it")
 	f.OptionalInt("random", &e.Random, 0, 1<<32-1).Says("the [chance](#chance) of the next delay")
-	fields.Word(f, "by", &e.By, "", string(Accepting), string(Ready)).Says("required of `woken`, and of no other: what was seen")
+	f.Word("by", (*string)(&e.By), "", string(Accepting), string(Ready)).Says("required of `woken`, and of no other: what was seen")
 	fields.Optional(f, "result", &e.Result).Says("required of `attempted` and `repaired`; of `cancelled` if an attempt was running; not of `woken`, `down` and `not_ready`")
 }
 
@@ -110,8 +110,8 @@ type Slept struct {
 
 // Fields implements fields.Message.
 func (s *Slept) Fields(f *fields.List) {
-	fields.Word(f, "wait", &s.Wait, "", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)).Required().Says("how the wait ended").Since("1.0; `down`: 1.1; `not_ready`: 1.2")
-	fields.Word(f, "by", &s.By, "", string(Accepting), string(Ready)).Says("required of `woken`")
+	f.Word("wait", (*string)(&s.Wait), "", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)).Required().Says("how the wait ended").Since("1.0; `down`: 1.1; `not_ready`: 1.2")
+	f.Word("by", (*string)(&s.By), "", string(Accepting), string(Ready)).Says("required of `woken`")
 	f.Int("now_us", &s.NowUS, -fields.Most, fields.Most).Required().Says("when")
 	f.OptionalInt("random", &s.Random, 0, 1<<32-1).Says("of `woken`: the chance of the spread; of `down` and `not_ready`: of the next delay")
 }

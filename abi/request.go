@@ -32,16 +32,16 @@ type RunRequest struct {
 // Fields implements fields.Message.
 func (r *DecideRequest) Fields(f *fields.List) {
 	f.Add("policy", policyForm{&r.Policy}).Required().Says("a built-in policy's name, a digest, or a [document](#the-policy-document). An instance keeps the documents that it has met, at least the last one, and knows them by their digest")
-	f.Within("call", &r.Call).Required()
+	f.Message("call", &r.Call).Required()
 	f.String("state", &r.State, MaxStateBytes).Says("of the answer before; left out with the first event")
-	f.Within("event", &r.Event).Required()
+	f.Message("event", &r.Event).Required()
 	f.Flag("explain", &r.Explain).Says("asks for `why`; false unless given")
 }
 
 // Fields implements fields.Message.
 func (r *RunRequest) Fields(f *fields.List) {
 	f.Add("policy", policyForm{&r.Policy}).Required().Says("as above")
-	f.Within("call", &r.Call).Required()
+	f.Message("call", &r.Call).Required()
 	f.String("state", &r.State, MaxStateBytes).Says("of a run that is [taken up again](#losing-an-instance-and-going-on)")
 	fields.Optional(f, "first", &r.First).Says("what has happened already: an attempt that was made before the plugin was loaded, or the event after which an instance was lost. Without it `run` makes the next attempt at once")
 }
@@ -49,7 +49,7 @@ func (r *RunRequest) Fields(f *fields.List) {
 // policyForm is the form of a policy's name, or of its document.
 type policyForm struct{ at *PolicyRef }
 
-func (p policyForm) Read(r *fields.Reader, _ *fields.Field) {
+func (p policyForm) Read(r *fields.Reader) {
 	switch is := r.In.Kind(); is {
 	case strictjson.String:
 		p.at.Name = r.In.String()
@@ -61,7 +61,7 @@ func (p policyForm) Read(r *fields.Reader, _ *fields.Field) {
 	}
 }
 
-func (p policyForm) Write(w *fields.Writer, _ *fields.Field) {
+func (p policyForm) Write(w *fields.Writer) {
 	if p.at.Document != "" {
 		w.Raw(p.at.Document)
 	} else {
@@ -69,9 +69,9 @@ func (p policyForm) Write(w *fields.Writer, _ *fields.Field) {
 	}
 }
 
-func (p policyForm) Left(*fields.Field) bool          { return false }
-func (p policyForm) Clear(*fields.Field)              {}
-func (p policyForm) Shape(*fields.Field) fields.Shape { return fields.Shape{Kind: "policy"} }
+func (p policyForm) Left() bool               { return false }
+func (p policyForm) Clear()                   {}
+func (p policyForm) Describe(a *fields.About) { a.Kind = "policy" }
 
 // DecodeDecide reads a decide request. Errors are of type *Error.
 func DecodeDecide(text string) (DecideRequest, error) {

@@ -97,7 +97,7 @@ func (r *Result) Fields(f *fields.List) {
 	f.OptionalInt("ended_us", &r.EndedUS, -fields.Most, fields.Most).Says("when it ended")
 	f.Flag("timed_out", &r.TimedOut).Says("the host ended it at the attempt's time limit").Default("false")
 	f.Flag("streamed", &r.Streamed).Says("its output has reached the user already: it is not run again, whatever the policy says").Default("false")
-	fields.Word(f, "sent", &r.Sent, string(SentUnknown), string(SentNo), string(SentYes)).Says("whether the request left the caller, where the host knows").Default("`unknown`")
+	f.Word("sent", (*string)(&r.Sent), string(SentUnknown), string(SentNo), string(SentYes)).Says("whether the request left the caller, where the host knows").Default("`unknown`")
 }
 
 // Check implements fields.Checker.
@@ -145,37 +145,37 @@ func (p textPart) place() *string {
 	return &p.text.Head
 }
 
-func (p textPart) Read(r *fields.Reader, _ *fields.Field) {
+func (p textPart) Read(r *fields.Reader) {
 	if r.Is(strictjson.String) {
 		*p.place() = r.In.String()
 		p.text.Cut = p.text.Cut || p.part != whole
 	}
 }
 
-func (p textPart) Write(w *fields.Writer, _ *fields.Field) { w.String(*p.place()) }
+func (p textPart) Write(w *fields.Writer) { w.String(*p.place()) }
 
-func (p textPart) Left(*fields.Field) bool {
+func (p textPart) Left() bool {
 	return p.text.Cut != (p.part != whole) || !p.text.Cut && p.text.Head == ""
 }
 
-func (p textPart) Clear(*fields.Field) { *p.text = Text{} }
+func (p textPart) Clear() { *p.text = Text{} }
 
-func (p textPart) Shape(*fields.Field) fields.Shape {
-	return fields.Shape{Kind: "text", High: MaxTextBytes}
+func (p textPart) Describe(a *fields.About) {
+	a.Kind, a.High = "text", MaxTextBytes
 }
 
 // anyNumber is the form of a number that is the server's word and not the
 // host's: a fraction is rounded up and a huge one cut, never refused.
 type anyNumber struct{ at **int64 }
 
-func (n anyNumber) Read(r *fields.Reader, _ *fields.Field) {
+func (n anyNumber) Read(r *fields.Reader) {
 	if r.Is(strictjson.Number) {
 		is, _ := strictjson.Scaled(r.In.Number(), 0)
 		*n.at = &is
 	}
 }
 
-func (n anyNumber) Write(w *fields.Writer, _ *fields.Field) { w.Int(**n.at) }
-func (n anyNumber) Left(*fields.Field) bool                 { return *n.at == nil }
-func (n anyNumber) Clear(*fields.Field)                     { *n.at = nil }
-func (n anyNumber) Shape(*fields.Field) fields.Shape        { return fields.Shape{Kind: "number"} }
+func (n anyNumber) Write(w *fields.Writer)   { w.Int(**n.at) }
+func (n anyNumber) Left() bool               { return *n.at == nil }
+func (n anyNumber) Clear()                   { *n.at = nil }
+func (n anyNumber) Describe(a *fields.About) { a.Kind = "number" }

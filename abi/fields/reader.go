@@ -17,14 +17,14 @@ type Reader struct {
 	open   Openness
 	path   []step
 	faults []strictjson.Fault
-	lists  []*List // of the messages that are being read, and room for others
-	depth  int
+	lists  *lists
 }
 
 // Read reads a whole text as one message. The error is a *strictjson.SyntaxError
 // where it is no JSON; else faults are all that is wrong with the message.
 func Read(text string, limits strictjson.Limits, open Openness, m Message) (faults []strictjson.Fault, err error) {
-	r := &Reader{In: strictjson.NewReader(text, limits), open: open}
+	r := &Reader{In: strictjson.NewReader(text, limits), open: open, lists: newLists()}
+	defer r.lists.free()
 	r.Message(m)
 	if err := r.In.End(); err != nil {
 		return nil, err
@@ -82,7 +82,10 @@ func (r *Reader) Message(m Message) {
 	if !r.Is(strictjson.Object) {
 		return
 	}
-	list := r.list(m)
+	list := r.lists.enter(m)
+	for i := range list.all {
+		list.all[i].clear()
+	}
 	var met uint64 // which fields have been read, a bit each
 	var unknown []string
 	r.In.Open()
@@ -100,31 +103,16 @@ func (r *Reader) Message(m Message) {
 		next = i + 1
 		f := &list.all[i]
 		r.enter(name)
-		f.Form.Read(r, f)
+		r.field(f)
 		r.leave()
 	}
-	r.depth--
+	r.lists.leave()
 	if r.In.Err() == nil {
 		r.finish(list, met, m)
 		for i := 0; i < len(unknown) && !bool(r.open); i++ {
 			r.faultOf(unknown[i], "is not a known field")
 		}
 	}
-}
-
-// list is the message's fields, each with what it stands for where it is missing.
-func (r *Reader) list(m Message) *List {
-	if r.depth == len(r.lists) {
-		r.lists = append(r.lists, &List{})
-	}
-	list := r.lists[r.depth]
-	r.depth++
-	list.all = list.all[:0]
-	m.Fields(list)
-	for i := range list.all {
-		list.all[i].Form.Clear(&list.all[i])
-	}
-	return list
 }
 
 // unknown passes over a member that is not known.
@@ -142,7 +130,7 @@ func (r *Reader) unknown(name string, before []string) []string {
 func (r *Reader) finish(list *List, met uint64, m Message) {
 	for i := range list.all {
 		if f := &list.all[i]; f.required && met&(1<<i) == 0 {
-			r.faultOf(f.Name, "is missing"+f.why)
+			r.faultOf(f.name, "is missing"+f.why)
 		}
 	}
 	if c, ok := m.(Checker); ok {
@@ -171,4 +159,105 @@ func (c *Checked) Fault(name, message string) {
 		return
 	}
 	c.reader.faultOf(name, message)
+}
+
+// field reads the value of a field.
+func (r *Reader) field(f *Field) {
+	switch at := f.at.(type) {
+	case *string:
+		r.text(f, at)
+	case *bool:
+		if r.Is(strictjson.Bool) {
+			*at = r.In.Bool()
+		}
+	case **bool:
+		if r.Is(strictjson.Bool) {
+			is := r.In.Bool()
+			*at = &is
+		}
+	case *int64:
+		*at, _ = r.number(f)
+	case **int64:
+		if n, ok := r.number(f); ok {
+			*at = &n
+		}
+	case Form:
+		at.Read(r)
+	default:
+		if f.array {
+			r.Each(func(i int) { r.Message(f.inside(i)) })
+		} else {
+			r.Message(f.inside(0))
+		}
+	}
+}
+
+func (r *Reader) text(f *Field, to *string) {
+	if !r.Is(strictjson.String) {
+		return
+	}
+	is := r.In.String()
+	switch {
+	case len(f.words) > 0:
+		if !f.has(is) && !bool(r.open) {
+			r.Fault("expected one of " + listed(f.words) + ", not " + strictjson.Quote(is))
+			return
+		}
+	case f.high > 0 && int64(len(is)) > f.high:
+		r.Fault("is longer than " + decimal(f.high) + " bytes")
+	}
+	*to = is
+}
+
+// has says whether a word is one that the field may have.
+func (f *Field) has(is string) bool {
+	for _, w := range f.words {
+		if w == is && w != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// listed is words for a message; one that is empty cannot be given.
+func listed(words []string) string {
+	list := ""
+	for _, w := range words {
+		if list != "" {
+			list += ", "
+		}
+		if w != "" {
+			list += strictjson.Quote(w)
+		}
+	}
+	return list
+}
+
+// number reads a whole number within its bounds.
+func (r *Reader) number(f *Field) (n int64, ok bool) {
+	if !r.Is(strictjson.Number) {
+		return 0, false
+	}
+	literal := r.In.Number()
+	n, ok = strictjson.Integer(literal)
+	if !ok || n < f.low || n > f.high {
+		r.Fault("expected a whole number from " + decimal(f.low) + " to " + decimal(f.high) + ", not " + literal)
+		return 0, false
+	}
+	return n, true
+}
+
+func decimal(n int64) string { return string(strictjson.AppendInt(nil, n)) }
+
+// Each reads the array that comes next, item by item.
+func (r *Reader) Each(read func(i int)) {
+	if !r.Is(strictjson.Array) {
+		return
+	}
+	r.In.Open()
+	for i, more := 0, r.In.Item(true); more; i, more = i+1, r.In.Item(false) {
+		r.path = append(r.path, step{item: i})
+		read(i)
+		r.leave()
+	}
 }

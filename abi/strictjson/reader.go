@@ -113,13 +113,13 @@ func (r *Reader) next(first bool, end byte, fault string) bool {
 	return true
 }
 
-// String reads a string.
-func (r *Reader) String() string { return r.p.value(r.depth).Text }
+// String reads the string that comes next.
+func (r *Reader) String() string { return r.p.str() }
 
-// Number reads a number's literal.
-func (r *Reader) Number() string { return r.p.value(r.depth).Text }
+// Number reads the literal of the number that comes next.
+func (r *Reader) Number() string { return r.p.number().Text }
 
-// Bool reads a boolean.
+// Bool reads the boolean that comes next.
 func (r *Reader) Bool() bool { return r.p.value(r.depth).Truth }
 
 // Skip passes over a value, whatever it is, and gives its text.
