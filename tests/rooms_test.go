@@ -16,7 +16,8 @@ import (
 // mayUse says what each room may import of the module, and from outside the
 // standard library. A room that gains a dependency fails here first.
 var mayUse = map[string][]string{
-	"abi":                            {"outlast/abi/strictjson"},
+	"abi":                            {"outlast/abi/fields", "outlast/abi/strictjson"},
+	"abi/fields":                     {"outlast/abi/strictjson"},
 	"abi/strictjson":                 {},
 	"abi/conformance":                {"outlast/abi", "outlast/abi/strictjson", "outlast/abi/vectors"},
 	"abi/vectors":                    {},
