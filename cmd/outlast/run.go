@@ -29,8 +29,10 @@ type runVerb struct {
 	limitFlags   `group:"limit"`
 	processFlags `group:"process"`
 	journalFlags `group:"journal"`
-	outputFlags  `group:"tell"`
-	Command      []string `arg:"" optional:"" passthrough:"partial" help:"The command and its arguments."`
+
+	idempotencyFlags `group:"journal"`
+	outputFlags      `group:"tell"`
+	Command          []string `arg:"" optional:"" passthrough:"partial" help:"The command and its arguments."`
 }
 
 type limitFlags struct {
@@ -103,33 +105,34 @@ func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {
 
 // wrapped is one wrapped command.
 type wrapped struct {
-	verb       *runVerb
-	argv       []string
-	env        []string
-	name       string   // of the command, if it is one whose lines can be read
-	known      bool     // the program surely is that command, and not another of its name
-	lineEnv    []string // the environment in which the command then runs
-	linked     bool     // called as the command: its stores' locks are the caller's
-	policy     *host.Policy
-	plugin     *host.Plugin
-	call       host.Call
-	repeatable bool                  // a write, which may be applied again all the same
-	graph      *omnigraph.Invocation // nil: another command
-	line       commands.Line
-	watch      watching
-	stdin      *subprocess.Stdin
-	inputs     *subprocess.Inputs
-	spent      error // why the last attempt, which failed, cannot be run again; nil: it can
-	relay      *subprocess.Relay
-	ctx        context.Context // the call's
-	printer    *show.Printer
-	recorder   *record.Recorder
-	counter    *metrics.Recorder
-	lock       *omnigraph.StoreLock // nil: not held
-	journal    *journal.Run         // nil: none is kept
-	attempts   int64
-	last       *subprocess.Ended // the last attempt, whose output is still held
-	gc         int               // Go's percentage, while another holds
+	verb           *runVerb
+	argv           []string
+	env            []string
+	name           string   // of the command, if it is one whose lines can be read
+	known          bool     // the program surely is that command, and not another of its name
+	lineEnv        []string // the environment in which the command then runs
+	linked         bool     // called as the command: its stores' locks are the caller's
+	policy         *host.Policy
+	plugin         *host.Plugin
+	call           host.Call
+	repeatable     bool                  // a write, which may be applied again all the same
+	graph          *omnigraph.Invocation // nil: another command
+	line           commands.Line
+	watch          watching
+	stdin          *subprocess.Stdin
+	inputs         *subprocess.Inputs
+	spent          error // why the last attempt, which failed, cannot be run again; nil: it can
+	relay          *subprocess.Relay
+	ctx            context.Context // the call's
+	printer        *show.Printer
+	recorder       *record.Recorder
+	counter        *metrics.Recorder
+	lock           *omnigraph.StoreLock // nil: not held
+	journal        *journal.Run         // nil: none is kept
+	idempotencyKey string               // that the command sends; "": none
+	attempts       int64
+	last           *subprocess.Ended // the last attempt, whose output is still held
+	gc             int               // Go's percentage, while another holds
 }
 
 func (w *wrapped) prepare() (err error) {
@@ -139,6 +142,9 @@ func (w *wrapped) prepare() (err error) {
 	}
 	w.describeCall()
 	if err := w.choosePolicy(); err != nil {
+		return err
+	}
+	if err := w.prepareKey(); err != nil {
 		return err
 	}
 	if w.watch, err = w.chooseWatching(); err != nil {
@@ -188,7 +194,7 @@ func (v *runVerb) check() error {
 	for _, d := range []struct {
 		flag  string
 		value *time.Duration
-	}{{"call-budget", v.CallBudget}, {"attempt-timeout", v.AttemptTimeout}, {"kill-after", v.KillAfter}} {
+	}{{"call-budget", v.CallBudget}, {"attempt-timeout", v.AttemptTimeout}, {"kill-after", v.KillAfter}, {"idempotency-honoured", v.IdempotencyHonoured}} {
 		if d.value != nil && *d.value < time.Microsecond {
 			return usageError("--%s: expected a positive duration such as 30s, not %v", d.flag, *d.value)
 		}
@@ -237,6 +243,7 @@ func (w *wrapped) run(ctx context.Context) error {
 	case answer != nil:
 		return w.answer(answer)
 	}
+	w.placeKey()
 	e := w.carryOut(ctx)
 	code, err := w.end(e)
 	// The relay is not stopped: giving the signals back takes longer than what is

@@ -83,7 +83,8 @@ func (w *wrapped) makePolicy() error {
 	if v.NoConnectRetry {
 		return usageError("--no-connect-retry and %s: a policy that is made on the spot does not tell failures to connect from others", strings.Join(v.Names(), ", "))
 	}
-	p, err := v.Flags.Policy(spot.Call{Read: w.call.Read, MaxWait: v.MaxWait})
+	// A write whose key the server honours is one that may be repeated.
+	p, err := v.Flags.Policy(spot.Call{Read: w.call.Read || v.isHonoured(), MaxWait: v.MaxWait})
 	if err != nil {
 		return usageError("%v", err)
 	}

@@ -98,7 +98,10 @@ func (w *wrapped) journalled() (key journal.Key, what journal.What, err error) {
 	if err != nil {
 		return key, what, fmt.Errorf("the journal: finding the working directory: %w", err)
 	}
-	what = journal.What{Argv: w.argv, Dir: dir, Target: w.journalTarget(), Repeatable: w.repeatable}
+	what = journal.What{Argv: w.argv, Dir: dir, Target: w.journalTarget(), Repeatable: w.repeatable, IdempotencyKey: w.idempotencyKey}
+	if honoured := value(w.verb.IdempotencyHonoured); honoured > 0 {
+		what.Honoured = honoured - w.call.Budget // the last attempt of this call must still meet the key
+	}
 	if w.verb.JournalKey != "" {
 		key, err = journal.Given(w.verb.JournalKey)
 		return key, what, err

@@ -36,8 +36,8 @@ from ._warnings import SurprisingValueWarning
 
 
 def __getattr__(name: str) -> Any:
-    """The modules `events`, `hooks`, `ready` and `testing`, which are loaded when asked for."""
-    if name in ("events", "hooks", "ready", "testing"):
+    """The modules `events`, `hooks`, `journal`, `ready` and `testing`, which are loaded when asked for."""
+    if name in ("events", "hooks", "journal", "ready", "testing"):
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")

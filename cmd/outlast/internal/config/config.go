@@ -124,7 +124,7 @@ func (s *setting) fromEnv(o *origin, text string) (values []string, err error) {
 }
 
 // others are variables of ours that are no settings.
-var others = []string{"OUTLAST_ATTEMPT", "OUTLAST_CACHE_DIR", "OUTLAST_ELAPSED_MS", "OUTLAST_JOURNAL_HELD", "OUTLAST_LINK", "OUTLAST_OFF"}
+var others = []string{"OUTLAST_ATTEMPT", "OUTLAST_CACHE_DIR", "OUTLAST_ELAPSED_MS", "OUTLAST_IDEMPOTENCY_KEY", "OUTLAST_JOURNAL_HELD", "OUTLAST_LINK", "OUTLAST_OFF"}
 
 // unknownVariables look like ours and are not. They are no fault, since another
 // release may know them, but config show tells of them.

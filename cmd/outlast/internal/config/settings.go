@@ -114,6 +114,7 @@ var settings = []setting{
 	{"surface-conflict", inCommand, aTruth, "true or false", readTruth},
 	{"no-connect-retry", inCommand, aTruth, "true or false", readTruth},
 
+	{"idempotency-honoured", inCommand, aText, "a positive duration with a unit, such as 24h", readDuration},
 	{"ready", inEnv | inCommand, aText, "auto, off, tcp://HOST:PORT or a URL", readReady},
 	{"plugin", inEnv, aText, "a file's path", readPath},
 	{"seed", inEnv, aNumber, "a number from 0 to 2^53-1", readNumber(0, 1<<53-1)},

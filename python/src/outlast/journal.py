@@ -1,0 +1,441 @@
+"""Remembers which writes were under way, so that a rerun applies none twice.
+
+A journal is a directory that the command ``outlast run --journal`` and Go use
+too; ``docs/journal.md`` has its format. Before an attempt, what is about to be
+done is on disk; after the call, how it ended. A run that was killed in between
+is in doubt, and `Journal.begin` refuses another with the same key until a
+person has said with ``outlast journal settle`` what became of it. Linux and
+macOS.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import socket
+import stat
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from ._errors import OutlastError
+from ._outcome import Outcome
+from ._result import Result
+
+VERSION = 1
+"""Of the format. A file of a newer one is refused."""
+MAX_KEY = 256
+"""The length of a key in bytes."""
+MAX_OUTPUT = 64 << 10
+"""How much of each output stream a record keeps, in bytes."""
+MAX_RECORDS = 10_000
+"""How many keys a journal has at most. Go's package makes room in a full one."""
+_MAX_FILE = 4 << 20
+_POLL = 0.02
+
+State = Literal["in_doubt", "applied", "not_applied"]
+
+
+class JournalError(OutlastError):
+    """The journal cannot be used; the write must not be made."""
+
+
+class InDoubt(JournalError):
+    """An earlier run with the key may have applied the write.
+
+    Attributes:
+        record: The record's name, for ``outlast journal settle``.
+    """
+
+    def __init__(self, key: str, record: str, began: str) -> None:
+        super().__init__(
+            f"outlast: a run of the journal's key {key} that began at {began} may have been applied: "
+            f"look, and say so with outlast journal settle {record} --applied, or --not-applied"
+        )
+        self.record = record
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What a run printed that has applied the write already.
+
+    Attributes:
+        stdout: Its standard output, up to 64 KiB.
+        stderr: Its standard error, up to 64 KiB.
+        cut: There was more of one of them.
+        exit_code: Its exit code, if it was a process.
+        ended: When it ended, in UTC.
+    """
+
+    stdout: bytes
+    stderr: bytes
+    cut: bool
+    exit_code: int | None
+    ended: str
+
+
+class Journal:
+    """A directory of records; made if there is none.
+
+    Raises:
+        JournalError: If another user could change it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, secrets: Sequence[str] = ()) -> None:
+        self.path = Path(os.path.normpath(path))
+        self._secrets = tuple(filter(None, secrets))
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._check(self.path.lstat())
+        except OSError as e:
+            raise JournalError(f"outlast: the journal {self.path}: {e.strerror}") from e
+
+    def _check(self, info: os.stat_result) -> None:
+        why = None
+        if stat.S_ISLNK(info.st_mode):
+            why = "it is a symbolic link, which somebody may turn elsewhere"
+        elif not stat.S_ISDIR(info.st_mode):
+            why = "it is not a directory"
+        elif info.st_uid != os.geteuid():
+            why = f"it belongs to user {info.st_uid}, and this is user {os.geteuid()}"
+        elif info.st_mode & 0o022:
+            why = f"other users can write it (mode {stat.S_IMODE(info.st_mode):04o}): chmod 700"
+        if why:
+            raise JournalError(f"outlast: the journal {self.path}: {why}")
+
+    def begin(
+        self, key: str, argv: Sequence[str], *, target: str = "", timeout: float | None = None
+    ) -> Run | Earlier:
+        """Begin the write that *key* names, or get what it came to before.
+
+        Args:
+            key: 1 to 256 bytes of printable text: the caller's word that two runs
+                with it are the same write.
+            argv: What the write is; another with the same key is refused.
+            target: What it goes to, for people.
+            timeout: For how many seconds to wait for another run with the key;
+                ``None``: until it ends.
+
+        Raises:
+            InDoubt: If an earlier run may have applied it.
+            JournalError: If the key was used for another write, or the journal
+                cannot be used.
+        """
+        if not key or len(key.encode()) > MAX_KEY or not key.isprintable():
+            raise ValueError(f"outlast: key is {key!r}, and must be 1 to {MAX_KEY} printable bytes")
+        name = "k-" + _digest("key", key)
+        path = self.path / f"{name}.jsonl"
+        try:
+            if not path.exists() and sum(1 for p in self.path.glob("*.jsonl")) >= MAX_RECORDS:
+                raise JournalError(f"outlast: the journal {self.path} is full")
+            fd = _lock(path, timeout)
+        except OSError as e:
+            raise JournalError(f"outlast: the journal's record {path}: {e.strerror}") from e
+        run = Run(self, fd, path)
+        try:
+            earlier = run._decide(key, name, list(argv), target)
+        except BaseException:
+            run.close()
+            raise
+        if earlier is not None:
+            run.close()
+            return earlier
+        return run
+
+    def _redact(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "[redacted]")
+        return text
+
+
+class Run:
+    """A write that is under way. Close it, or use it in a ``with``."""
+
+    def __init__(self, journal: Journal, fd: int, path: Path) -> None:
+        self._journal, self._fd, self._path = journal, fd, path
+        self._new = False
+        self._attempts = 0
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def attempt(self) -> None:
+        """Put the next attempt on record. When it comes back, the disk has it.
+
+        Raises:
+            JournalError: If it cannot be; the attempt must not be made then.
+        """
+        self._attempts += 1
+        self._append({"record": "attempt", "attempt": self._attempts}, sync=True)
+        if self._new:
+            self._new = False
+            fd = os.open(self._journal.path, os.O_RDONLY)
+            try:
+                _sync(fd)
+            finally:
+                os.close(fd)
+
+    def ended(self, *, effects: Literal["none", "unknown"]) -> None:
+        """Note what is known of the last attempt's effects: none by evidence only."""
+        self._append({"record": "ended", "attempt": self._attempts, "effects": effects})
+
+    def attempting(self, attempt: Callable[[], Result]) -> Callable[[], Result]:
+        """An attempt function that is put on record, for `Policy.run`."""
+
+        def recorded() -> Result:
+            self.attempt()
+            result = attempt()
+            if not result.ok and result.sent == "no":
+                self.ended(effects="none")
+            return result
+
+        return recorded
+
+    def finish(self, outcome: Outcome, *, stdout: bytes = b"", stderr: bytes = b"") -> None:
+        """Put on record how the write ended, and give the lock up."""
+        ok = outcome.type == "ok"
+        end: dict[str, Any] = {"record": "outcome", "outcome": outcome.type}
+        if ok:
+            for name, text in (("stdout", stdout), ("stderr", stderr)):
+                if text:
+                    end[name] = self._output(text)
+        else:
+            end["effects"] = outcome.effects or "unknown"
+        if outcome.result is not None and outcome.result.exit_code is not None:
+            end["exit_code"] = outcome.result.exit_code
+        try:
+            self._append(end, sync=True)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Give the lock up and leave the record as it stands."""
+        import fcntl
+
+        if self._fd >= 0:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            os.close(self._fd)
+            self._fd = -1
+
+    def _output(self, text: bytes) -> dict[str, Any]:
+        cut = len(text) > MAX_OUTPUT
+        for secret in self._journal._secrets:
+            text = text.replace(secret.encode(), b"[redacted]")
+        out: dict[str, Any] = {}
+        try:
+            out["text"] = text[:MAX_OUTPUT].decode()
+        except UnicodeDecodeError:
+            out["base64"] = base64.b64encode(text[:MAX_OUTPUT]).decode()
+        if cut or len(text) > MAX_OUTPUT:
+            out["cut"] = True
+        return out
+
+    def _decide(self, key: str, name: str, argv: list[str], target: str) -> Earlier | None:
+        text = os.pread(self._fd, _MAX_FILE + 1, 0)
+        try:
+            records = _parse(text)
+            state = _state(records)
+        except ValueError as e:
+            raise InDoubt(key, name, f"a time that cannot be read ({e})") from e
+        line = _digest(*argv)
+        head = next((r for r in reversed(records) if r["record"] == "run"), None)
+        if head is not None:
+            if head.get("line", line) != line:
+                raise JournalError(
+                    f"outlast: the journal's key {key} was used for another command line "
+                    f"(outlast journal show {name}): a key names one write"
+                )
+            if state == "applied":
+                return _earlier(records)
+            if state == "in_doubt":
+                raise InDoubt(key, name, head.get("time", ""))
+        os.ftruncate(self._fd, 0)
+        self._new = True
+        boot, since = _since_boot()
+        self._append(
+            {
+                "record": "run",
+                "v": VERSION,
+                "key": key,
+                "argv": [self._journal._redact(a)[:4096] for a in argv],
+                "line": line,
+                "dir": str(Path.cwd()),
+                "target": target,
+                "pid": os.getpid(),
+                "host": socket.gethostname(),
+                "boot": boot,
+                "boot_us": since,
+            }
+        )
+        return None
+
+    def _append(self, record: dict[str, Any], *, sync: bool = False) -> None:
+        record["time"] = datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+        end = os.lseek(self._fd, 0, os.SEEK_END)
+        try:
+            if os.pwrite(self._fd, line, end) != len(line):
+                raise OSError(28, "No space left on device")
+            if sync:
+                _sync(self._fd)
+        except OSError as e:
+            os.ftruncate(self._fd, end)
+            raise JournalError(
+                f"outlast: writing the journal's record {self._path}: {e.strerror}"
+            ) from e
+
+
+def _lock(path: Path, timeout: float | None) -> int:
+    """Open a record and wait for its lock."""
+    import fcntl
+
+    until = None if timeout is None else time.monotonic() + timeout
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        try:
+            info = os.fstat(fd)
+            if (
+                not stat.S_ISREG(info.st_mode)
+                or info.st_uid != os.geteuid()
+                or info.st_mode & 0o022
+            ):
+                raise JournalError(
+                    f"outlast: the journal's record {path} is not a file of ours alone"
+                )
+            while True:
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if until is not None and time.monotonic() >= until:
+                        raise JournalError(
+                            f"outlast: another run holds the journal's record {path}"
+                        ) from None
+                    time.sleep(_POLL)
+            if path.exists() and os.path.samestat(path.lstat(), info):
+                _self_test(path)
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)  # its last holder has removed it
+
+
+def _self_test(path: Path) -> None:
+    """See that a lock which is held keeps another from being taken."""
+    import fcntl
+
+    second = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(second)
+    raise JournalError(
+        f"outlast: the journal's record {path}: its file system grants one lock to two at a time"
+    )
+
+
+def _sync(fd: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl
+
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(fd)
+
+
+_KINDS = ("run", "attempt", "ended", "outcome", "settled")
+
+
+def _parse(text: bytes) -> list[dict[str, Any]]:
+    """The records without a torn last one. ValueError: damage."""
+    if len(text) > _MAX_FILE:
+        raise ValueError("it is too long")
+    records: list[dict[str, Any]] = []
+    good = 0
+    while (end := text.find(b"\n", good)) >= 0:
+        record = json.loads(text[good:end])
+        kind = record.get("record") if isinstance(record, dict) else None
+        known = kind in _KINDS and (records or kind == "run")
+        if kind == "run":
+            known = known and 1 <= record.get("v", 0) <= VERSION
+        if kind == "settled":
+            known = known and isinstance(record.get("applied"), bool)
+        if not known:
+            raise ValueError(f"line {len(records) + 1} is no record that is known here")
+        records.append(record)
+        good = end + 1
+    return records
+
+
+def _state(records: list[dict[str, Any]]) -> State:
+    """What the records come to, as Go's journal has it."""
+    before, applied = False, False
+    run: dict[int, bool] = {}
+    for r in records:
+        match r["record"]:
+            case "run":
+                before, run = before or any(run.values()), {}
+            case "attempt":
+                run[r.get("attempt", 0)], applied = True, False
+            case "ended":
+                run[r.get("attempt", 0)] = r.get("effects") != "none"
+            case "outcome" if r.get("outcome") == "ok":
+                applied, before, run = True, False, {}
+            case "outcome" if r.get("effects") == "none":
+                run = {}
+            case "outcome":
+                run[0] = True
+            case _:
+                applied, before, run = r["applied"], False, {}
+    if before or any(run.values()):
+        return "in_doubt"
+    return "applied" if applied else "not_applied"
+
+
+def _earlier(records: list[dict[str, Any]]) -> Earlier:
+    last = records[-1]
+    out = [last.get(name) or {} for name in ("stdout", "stderr")]
+    texts = [
+        base64.b64decode(o["base64"]) if "base64" in o else o.get("text", "").encode() for o in out
+    ]
+    cut = any(o.get("cut", False) for o in out)
+    return Earlier(texts[0], texts[1], cut, last.get("exit_code"), last.get("time", ""))
+
+
+def _digest(*parts: str) -> str:
+    h = hashlib.sha256()
+    for part in parts:
+        text = os.fsencode(part)
+        h.update(len(text).to_bytes(8, "big") + text)
+    return h.hexdigest()[:32]
+
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def _since_boot() -> tuple[str, int]:
+    """Which start of the machine this is, and the microseconds since then."""
+    if sys.platform != "linux":
+        return "", 0
+    try:
+        return _BOOT_ID.read_text().strip(), time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+    except OSError:
+        return "", 0
+
+
+__all__ = ["Earlier", "InDoubt", "Journal", "JournalError", "Run", "State"]
