@@ -42,6 +42,9 @@ var mayUse = map[string][]string{
 	"host/internal/engine":           {"outlast/host/internal/kernel", "outlast/host/internal/engine/diskcache", "outlast/host/internal/wasmfile", "outlast/abi", "github.com/tetratelabs/wazero", "golang.org/x/sys"},
 	"internal/standin":               {"github.com/goccy/go-yaml"},
 	"tests/omnigraph/faults":         {},
+	"tests/omnigraph/life":           {},
+	"tests/omnigraph/lag":            {"outlast/tests/omnigraph/life"},
+	"tests/omnigraph/follow":         {"outlast/abi", "outlast/host", "outlast/tests/omnigraph/faults"},
 	"benchmarks":                     {},
 	"benchmarks/server":              {},
 	"benchmarks/timed":               {},
@@ -65,7 +68,7 @@ var mayUse = map[string][]string{
 	"cmd/outlast/internal/show":      {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "golang.org/x/sys", "golang.org/x/term"},
 	"cmd/outlast/internal/record":    {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile"},
 	"cmd/outlast/internal/metrics":   {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile", "github.com/gofrs/flock"},
-	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/cmd/outlast/internal", "outlast/journal", "outlast/outages", "outlast/measure", "outlast/simulate", "github.com/alecthomas/kong"},
+	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/cmd/outlast/internal", "outlast/journal", "outlast/outages", "outlast/measure", "outlast/simulate", "outlast/internal/standin", "github.com/alecthomas/kong"},
 }
 
 func TestRoomsKeepToThemselves(t *testing.T) {

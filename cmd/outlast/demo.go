@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,45 +17,66 @@ import (
 )
 
 type demoVerb struct {
-	Outage time.Duration `default:"4s" placeholder:"DURATION" help:"How long the server is away (default: ${default})."`
+	Outage  time.Duration `default:"4s" placeholder:"DURATION" help:"How long the server is away (default: ${default})."`
+	Loading time.Duration `default:"2s" placeholder:"DURATION" help:"How long it then loads its graphs (default: ${default})."`
 }
 
-// Run starts a real server, takes it away, and wraps a real client that then
-// meets refused connections, while the server comes back after the outage.
+// Run plays a restart as omnigraph's server has it: it is away, then it listens
+// and loads its graphs, then it is ready. The command and the server stand in for
+// omnigraph's; processes, connections and what they print are real.
 func (v *demoVerb) Run(ctx context.Context) error {
-	if v.Outage <= 0 || v.Outage > 2*time.Minute {
-		return usageError("--outage: expected a duration of at most 2m, not %v", v.Outage)
+	for name, d := range map[string]time.Duration{"outage": v.Outage, "loading": v.Loading} {
+		if d <= 0 || d > 2*time.Minute {
+			return usageError("--%s: expected a duration of at most 2m, not %v", name, d)
+		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	d := &demo{self: self, start: time.Now()}
+	d := &demo{start: time.Now()}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	defer d.stopServer()
-	return d.play(ctx, v.Outage)
+	defer d.close()
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	return d.play(ctx, v.Outage, v.Loading)
 }
 
 type demo struct {
-	self   string
-	start  time.Time
-	mu     sync.Mutex // of what is printed, and of server
-	server *exec.Cmd
+	start   time.Time
+	self    string
+	dir     string // for the command's name and the ledger
+	address string
+	mu      sync.Mutex // of what is printed, and of server
+	server  *exec.Cmd
 }
 
-func (d *demo) play(ctx context.Context, outage time.Duration) error {
-	addr, err := d.startServer(ctx, "127.0.0.1:0")
+// prepare makes a folder in which this program is called omnigraph.
+func (d *demo) prepare() (err error) {
+	if d.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if d.dir, err = os.MkdirTemp("", "outlast-demo-"); err != nil {
+		return err
+	}
+	if err := os.Symlink(d.self, filepath.Join(d.dir, "omnigraph")); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	url := "http://" + addr
-	d.tell("a server listens at %s", url)
-	if err := d.wrapped(ctx, url); err != nil {
-		return fmt.Errorf("demo: the client failed before the outage: %w", err)
+	d.address = listener.Addr().String()
+	return listener.Close()
+}
+
+func (d *demo) play(ctx context.Context, outage, loading time.Duration) error {
+	if err := d.startServer(ctx, 0); err != nil {
+		return err
+	}
+	if err := d.wrapped(ctx, "mutate", "add", "--params", "Ada"); err != nil {
+		return fmt.Errorf("demo: the command failed before the outage: %w", err)
 	}
 	d.stopServer()
-	d.tell("the server is gone, for %v; the client is started all the same:", outage)
+	d.tell("the server is gone, for %v; a write is made all the same:", outage)
 	type restart struct {
 		at  time.Time
 		err error
@@ -65,27 +87,25 @@ func (d *demo) play(ctx context.Context, outage time.Duration) error {
 		case <-time.After(outage):
 		case <-ctx.Done():
 		}
-		_, err := d.startServer(ctx, addr)
-		if err == nil {
-			d.tell("the server is back")
-		}
+		err := d.startServer(ctx, loading)
 		restarted <- restart{time.Now(), err}
 	}()
-	err = d.wrapped(ctx, url)
+	err := d.wrapped(ctx, "mutate", "add", "--params", "Grace")
 	ended := time.Now()
 	back := <-restarted
 	if err = errors.Join(err, back.err); err != nil {
-		return fmt.Errorf("demo: the client did not outlast the outage: %w", err)
+		return fmt.Errorf("demo: the command did not outlast the outage: %w", err)
 	}
-	d.tell("the client has its answer, %v after the server came back", ended.Sub(back.at).Round(10*time.Millisecond))
-	return nil
+	d.tell("the write has its answer, %v after the server was ready; applied, each once:", max(0, ended.Sub(back.at)).Round(10*time.Millisecond))
+	return d.wrapped(ctx, "query", "everybody")
 }
 
-// wrapped runs the client as a user would.
-func (d *demo) wrapped(ctx context.Context, url string) error {
-	args := []string{"run", "--policy", "omnigraph", "--remote", "--read", "--ready", strings.Replace(url, "http", "tcp", 1), "--", d.self, "demo-client", url}
-	d.tell("$ outlast %s", strings.Replace(strings.Join(args, " "), d.self, "outlast", 1))
+// wrapped runs the command as a user would.
+func (d *demo) wrapped(ctx context.Context, call ...string) error {
+	args := append(append([]string{"run", "--", "omnigraph"}, call...), "--server", "http://"+d.address, "--graph", "people")
+	d.tell("$ outlast %s", strings.Join(args, " "))
 	cmd := exec.CommandContext(ctx, d.self, args...)
+	cmd.Env = append(os.Environ(), "PATH="+d.dir+string(os.PathListSeparator)+os.Getenv("PATH"), demoVar+"=1", "NO_PROXY=*", "no_proxy=*")
 	out := &lines{tell: d.tell}
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd.Run()
@@ -115,31 +135,33 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// startServer starts the server process and waits until it listens.
-func (d *demo) startServer(ctx context.Context, listen string) (addr string, err error) {
-	cmd := exec.CommandContext(ctx, d.self, "demo-server", listen)
+// startServer starts the server process and waits until it is ready.
+func (d *demo) startServer(ctx context.Context, loading time.Duration) error {
+	cmd := exec.CommandContext(ctx, d.self, "demo-server", "--", "-bind", d.address, "-ledger", filepath.Join(d.dir, "ledger"), "-loading", loading.String())
 	cmd.Stderr = os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // closed when we end, however that is
-		return "", err
+		return err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return err
 	}
 	d.mu.Lock()
 	d.server = cmd
 	d.mu.Unlock()
-	addr, err = bufio.NewReader(out).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
+	for said := bufio.NewScanner(out); said.Scan(); {
+		if strings.HasPrefix(said.Text(), "OMNIGRAPH_LISTEN_ADDR") && loading > 0 {
+			d.tell("the server listens, and loads its graphs for %v: it answers 503", loading)
+		}
+		if strings.HasPrefix(said.Text(), "READY") {
+			d.tell("the server is ready at http://%s", d.address)
+			return nil
+		}
 	}
-	if addr == "" {
-		return "", fmt.Errorf("the server at %s did not start", listen)
-	}
-	return strings.TrimSpace(addr), nil
+	return fmt.Errorf("the server at %s did not start", d.address)
 }
 
 func (d *demo) stopServer() {
@@ -149,5 +171,12 @@ func (d *demo) stopServer() {
 		d.server.Process.Kill()
 		d.server.Wait()
 		d.server = nil
+	}
+}
+
+func (d *demo) close() {
+	d.stopServer()
+	if d.dir != "" {
+		os.RemoveAll(d.dir)
 	}
 }

@@ -1,29 +1,38 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
+	"path/filepath"
+
+	"outlast/internal/standin"
 )
 
 type demoServerVerb struct {
-	Listen string `arg:"" help:"The address to listen at."`
+	Args []string `arg:"" optional:"" passthrough:"" help:"The server's own arguments."`
 }
 
-// Run serves until it is killed or its standard input ends. It prints its address once it listens.
+// Run serves until it is stopped or its standard input ends.
 func (v *demoServerVerb) Run() error {
-	listener, err := net.Listen("tcp", v.Listen)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(stdout, listener.Addr())
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // the demo is over
 	}()
-	return http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "42 people know %s\n", r.URL.Query().Get("name"))
-	}))
+	args := v.Args
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	return &exitError{code: standin.ServerMain(args, stdout, os.Stderr)}
+}
+
+// demoVar says that this process belongs to a demo, where the tool's link named
+// omnigraph is the demo's command.
+const demoVar = "OUTLAST_DEMO"
+
+// demoCommand is the command of a demo, if that is what this process is.
+func demoCommand(argv []string) (code int, is bool) {
+	if os.Getenv(demoVar) == "" || len(argv) == 0 || filepath.Base(argv[0]) != "omnigraph" {
+		return 0, false
+	}
+	return standin.Main(argv[1:], stdout, os.Stderr), true
 }

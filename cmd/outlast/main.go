@@ -37,10 +37,9 @@ type cli struct {
 	Completion completionVerb `cmd:"" help:"Print a shell's completion script."`
 	Man        manVerb        `cmd:"" help:"Print the manual page."`
 	Version    versionVerb    `cmd:"" help:"Show the versions of the tool, its plugin and its policies."`
-	Demo       demoVerb       `cmd:"" help:"Watch a real client ride out the restart of a real server."`
+	Demo       demoVerb       `cmd:"" help:"Watch a write ride out a server's restart, its loading phase too."`
 
 	DemoServer demoServerVerb `cmd:"" hidden:"" help:"The server of demo."`
-	DemoClient demoClientVerb `cmd:"" hidden:"" help:"The client of demo."`
 }
 
 // runOnly is the part of the command line that wraps a command.
@@ -59,6 +58,9 @@ func (c *cli) grammar(args []string) any {
 }
 
 func main() {
+	if code, is := demoCommand(os.Args); is {
+		os.Exit(code)
+	}
 	if code, under := underLink(os.Args); under {
 		os.Exit(code)
 	}

@@ -12,7 +12,7 @@ import (
 
 // SIGQUIT ends every verb without a word, and by nothing that Go's runtime says.
 func TestQuitEndsTheToolQuietly(t *testing.T) {
-	cmd := exec.Command("outlast", "demo-server", "127.0.0.1:0")
+	cmd := exec.Command("outlast", "demo-server")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdin, err := cmd.StdinPipe() // as long as it is open, it runs

@@ -14,6 +14,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if code, is := demoCommand(os.Args); is {
+		os.Exit(code)
+	}
 	testscript.Main(m, map[string]func(){
 		"outlast": func() { os.Exit(realMain(os.Args[1:])) },
 	})

@@ -50,7 +50,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "standin:", err)
 		return usageExit
 	}
-	defer note(args)
+	defer note(args, time.Now())
 	if len(args) == 1 && args[0] == "version" {
 		fmt.Fprintf(stdout, "omnigraph %v.0\ninternal-schema %d (serves v%[2]d to v%[2]d)\n", c.release, c.release.schema())
 		return 0

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // local writes a line to the store's ledger, or reads them all.
@@ -36,9 +37,9 @@ func (c *cli) local() int {
 	return 0
 }
 
-// note tells a test what was run, by whom, and whether anybody held the lock of
-// the store meanwhile.
-func note(args []string) {
+// note tells a test what was run, when, by whom, and whether anybody held the
+// lock of the store meanwhile.
+func note(args []string, began time.Time) {
 	path := os.Getenv("STANDIN_LOG")
 	if path == "" {
 		return
@@ -50,7 +51,7 @@ func note(args []string) {
 		}
 	}
 	line, err := json.Marshal(map[string]any{
-		"args": args, "pid": os.Getpid(), "ppid": os.Getppid(), "locked": locked, "argv0": os.Args[0],
+		"args": args, "pid": os.Getpid(), "ppid": os.Getppid(), "locked": locked, "argv0": os.Args[0], "began": began.UnixNano(),
 	})
 	if err == nil {
 		err = appendLine(path, string(line))

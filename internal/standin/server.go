@@ -36,6 +36,7 @@ type Server struct {
 	Grace   time.Duration // how long a stop waits for requests that are under way
 	Dies    Moment        // when it is killed, by its first write
 	phase   atomic.Int32
+	stdout  io.Writer // nil: a handler in a test
 }
 
 // Moment is one in the life of a write.
@@ -51,8 +52,10 @@ const (
 // Run serves until a signal stops it, and is the exit code: 0, 1 where it could
 // not start, 2 where requests were still under way at the end of the grace. Up
 // to release 0.11 it listens once its graphs are open, since then before. It
-// prints its address when it listens, and READY when the graphs are open.
+// prints its address when it listens, READY and the time when the graphs are
+// open, and WORK with each data request that it takes.
 func (s *Server) Run(address string, stdout, stderr io.Writer) int {
+	s.stdout = stdout
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
 	if !s.Release.bindsFirst() && !s.open(stop) {
@@ -142,6 +145,9 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone
+	}
+	if s.stdout != nil {
+		fmt.Fprintln(s.stdout, "WORK", r.URL.Path)
 	}
 	time.Sleep(s.Work)
 	if r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/query") {

@@ -26,6 +26,9 @@ type Fault struct {
 	Write string `json:"write"`
 	// Applied says that a write takes effect.
 	Applied bool `json:"applied"`
+	// Twin is a format in which nothing tells this from something that may be
+	// retried, and which no path of the real server leads to.
+	Twin string `json:"twin"`
 	// Instead is what there is in place of a server: refuse (nobody listens),
 	// unresolvable (a name that no one has), untrusted (a certificate that no one
 	// trusts).
