@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -31,7 +32,7 @@ var ErrNone = errors.New("the cache has no code for this plugin yet")
 func (d *Dir) Find(key string) (string, error) {
 	entry := filepath.Join(d.path, key)
 	path := filepath.Join(entry, markerName)
-	text, err := os.ReadFile(path)
+	text, err := readMarker(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNone
 	}
@@ -46,6 +47,59 @@ func (d *Dir) Find(key string) (string, error) {
 	return entry, nil
 }
 
+// Bounds on what is read of an entry: the marker is some 150 bytes, a plugin's
+// code some 10 MB; both are choices with room above.
+const (
+	maxMarker = 4 << 10
+	maxCode   = 256 << 20
+)
+
+// readMarker reads an entry's marker.
+func readMarker(path string) ([]byte, error) {
+	f, _, err := openFile(path, maxMarker)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxMarker))
+}
+
+// openFile opens a regular file of at most max bytes, and nothing that could
+// block whoever opens or reads it, as a named pipe or a device could.
+func openFile(path string, max int64) (f *os.File, size int64, err error) {
+	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is no regular file", path)
+	case info.Size() > max:
+		err = fmt.Errorf("%s has %d bytes, and may have %d", path, info.Size(), max)
+	default:
+		return f, info.Size(), nil
+	}
+	f.Close()
+	return nil, 0, err
+}
+
+// onlyCode says whether an entry has just its marker and the file of code:
+// wazero opens what has the name that it expects, whatever the marker says.
+func onlyCode(entry, file string) error {
+	return filepath.WalkDir(entry, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(entry, path)
+		if err == nil && (name != markerName && name != file || !e.Type().IsRegular()) {
+			err = fmt.Errorf("it has %q in it", name)
+		}
+		return err
+	})
+}
+
 // check compares an entry's code with its marker. wazero's own checksum covers
 // the instructions only, not the table that says where functions begin. Both
 // find damage; against forgery there is the directory's mode.
@@ -57,7 +111,10 @@ func check(entry string, text []byte) error {
 	if !filepath.IsLocal(want.File) {
 		return fmt.Errorf("the cache entry is damaged: its marker names %q as the code", want.File)
 	}
-	got, err := describe(entry, want.File)
+	if err := onlyCode(entry, want.File); err != nil {
+		return fmt.Errorf("the cache entry is damaged: %w", err)
+	}
+	got, err := describe(entry, want.File, want.Size)
 	if err != nil {
 		return fmt.Errorf("the cache entry is damaged: %w", err)
 	}
@@ -67,15 +124,19 @@ func check(entry string, text []byte) error {
 	return nil
 }
 
-// describe reads a file of code.
-func describe(entry, file string) (marker, error) {
-	f, err := os.Open(filepath.Join(entry, file))
+// describe reads a file of code; not one of another size than it should have,
+// which may be far more than there is memory for.
+func describe(entry, file string, want int64) (marker, error) {
+	f, size, err := openFile(filepath.Join(entry, file), maxCode)
 	if err != nil {
 		return marker{}, err
 	}
 	defer f.Close()
+	if want >= 0 && size != want {
+		return marker{}, fmt.Errorf("it has %d bytes of code, %d were written", size, want)
+	}
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli)) // processors have it: a tenth of SHA-256's time
-	size, err := io.Copy(h, f)
+	size, err = io.Copy(h, f)
 	if err != nil {
 		return marker{}, err
 	}
@@ -99,7 +160,7 @@ func seal(entry string) error {
 	if len(files) != 1 {
 		return fmt.Errorf("compiling left %d files in the cache entry, 1 was expected", len(files))
 	}
-	m, err := describe(entry, files[0])
+	m, err := describe(entry, files[0], -1)
 	if err != nil {
 		return err
 	}

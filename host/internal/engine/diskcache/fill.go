@@ -71,7 +71,11 @@ func (d *Dir) Drop(key string) error {
 
 // locked runs work while it holds the cache's lock.
 func (d *Dir) locked(work func() error) error {
-	lock := flock.New(filepath.Join(d.path, lockName))
+	path := filepath.Join(d.path, lockName)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("locking the cache: %s is no regular file", path) // opening a named pipe would block
+	}
+	lock := flock.New(path)
 	ok, err := lock.TryLock()
 	if err != nil {
 		return fmt.Errorf("locking the cache: %w", err)
