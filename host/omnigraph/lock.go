@@ -39,8 +39,9 @@ type fileLock struct {
 
 // Lock waits for the exclusive locks on the files at paths, one after the other,
 // as LockPaths has them, and takes them. It makes files that are missing, with
-// their directories; they stay after Release, with what they hold. Of paths that
-// name the same file the first counts. A waiter does not poll, so that others
+// their directories; they stay after Release, with what they hold. The path that
+// witan-core makes of a file: URI is left out where its directory is not there. Of
+// paths that name the same file the first counts. A waiter does not poll, so that others
 // who wait in the kernel cannot starve it. A lock is not re-entrant.
 //
 // A symbolic link that leads to a file is followed, as witan-core follows it; one
@@ -67,7 +68,7 @@ func Lock(ctx context.Context, paths []string, tell func(Holder)) (*StoreLock, e
 	}
 	l := &StoreLock{}
 	for _, path := range paths {
-		if l.has(path) {
+		if l.has(path) || isNobodysTree(path) {
 			continue
 		}
 		one, err := lockFile(ctx, path, tell)

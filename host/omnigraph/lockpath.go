@@ -1,6 +1,10 @@
 package omnigraph
 
-import "strings"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
 
 // LockPaths are the files that writers of the store of inv lock, in the order in
 // which they must be taken; none where there is no lock: for a read, a server,
@@ -22,6 +26,18 @@ func LockPaths(inv Invocation) []string {
 		paths = append(paths, real+".lock")
 	}
 	return paths
+}
+
+// isNobodysTree says whether a lock's path is what pathlib makes of a file: URI,
+// a relative path that starts with a directory "file:", and that is not there:
+// witan-core has not made it, so nobody holds a lock in it, and it is not made
+// here. Who writes the store by its URI has the lock of its real path.
+func isNobodysTree(path string) bool {
+	if !strings.HasPrefix(path, "file:/") {
+		return false
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	return os.IsNotExist(err)
 }
 
 // purePosixPath is str(pathlib.PurePosixPath(s)): without doubled and trailing
