@@ -84,7 +84,7 @@ func TestBothHalvesAgree(t *testing.T) {
 		for _, rule := range document(t, name).Rules {
 			for _, c := range rule.When {
 				switch {
-				case rule.Kind != "unavailable" && rule.Kind != "unresolved":
+				case rule.Kind != "unavailable" && rule.Kind != "unresolved" && rule.Kind != "interrupted":
 				case c.Write != nil && *c.Write && slices.Equal(c.Sent, []abi.Sent{abi.SentUnknown, abi.SentYes}):
 					c.Write, c.Sent = nil, nil
 					unsure[rule.Kind] = append(unsure[rule.Kind], c)
@@ -93,7 +93,7 @@ func TestBothHalvesAgree(t *testing.T) {
 				}
 			}
 		}
-		if len(unsure) != 2 || !reflect.DeepEqual(unsure, others) {
+		if len(unsure) < 2 || !reflect.DeepEqual(unsure, others) {
 			t.Errorf("%s: writes %+v, others %+v", name, unsure, others)
 		}
 	}

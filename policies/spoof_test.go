@@ -14,12 +14,12 @@ import (
 // beginnings are first lines after which a command has got somewhere: what
 // stands behind them are a server's, a user's or another program's words.
 var beginnings = map[string][]string{
-	"curl":      {"curl: (22) The requested URL returned error: 503\n", "< HTTP/1.1 503 ", "*   Trying 127.0.0.1:80...\n"},
+	"curl":      {"curl: (22) The requested URL returned error: 404\n", "< HTTP/1.1 503 ", "*   Trying 127.0.0.1:80...\n"},
 	"psql":      {"NOTICE:  ", "psql:a.sql:1: NOTICE:  ", "ERROR:  ", "psql:a.sql:1: error: \\connect: ", "\\connect: ", "psql: error: connection to server was lost\n", "psql: warning: "},
 	"redis-cli": {"ERR ", "Error: ", "(error) ", "AUTH failed: ", "Warning: Using a password\n"},
 	"kubectl":   {"Error from server (InternalError): ", "error: ", "Warning: ", "E: ", "Error: ", "deleting\n"},
 	"ssh":       {"started\n", "bash: ", "Warning: Permanently added 'h'\n", "x: "},
-	"git":       {"remote: ", "Cloning into 'c'...\nremote: ", "error: RPC failed; ", "fatal: the remote end hung up\n", "To http://h/\n", "Cloning into 'c'... ", "Cloning into 'c'...\nfatal: unable to access 'http://h/': The requested URL returned error: 503\n", "Cloning into 'c'...\nfatal: unable to access 'http://h/': The requested URL returned error: 503\nremote: "},
+	"git":       {"remote: ", "Cloning into 'c'...\nremote: ", "error: RPC failed; ", "fatal: the remote end hung up\n", "To http://h/\n", "Cloning into 'c'... ", "Cloning into 'c'...\nfatal: unable to access 'http://h/': The requested URL returned error: 404\n", "Cloning into 'c'...\nfatal: unable to access 'http://h/': The requested URL returned error: 404\nremote: "},
 }
 
 // said is a text that somebody has full control of: markers, whole failures,

@@ -71,8 +71,8 @@ func curlServers(s *stage, port string, at func(string) string) {
 		r.ReadByte() // until curl goes
 	})
 	for _, c := range []scene{
-		{name: "curl-http-503", argv: []string{"curl", "-sSf", "-d", "a=1", at(fails)}, happened: "the server answers 503", applied: true, kind: "failed"},
-		{name: "curl-http-503-verbose", argv: []string{"curl", "-v", "-f", "-d", "a=1", at(fails)}, happened: "the server answers 503, with the words of a failed connection", applied: true, kind: "failed"},
+		{name: "curl-http-503", argv: []string{"curl", "-sSf", "-d", "a=1", at(fails)}, happened: "the server answers 503", applied: true, kind: "interrupted"},
+		{name: "curl-http-503-verbose", argv: []string{"curl", "-v", "-f", "-d", "a=1", at(fails)}, happened: "the server answers 503, with the words of a failed connection", applied: true, kind: "interrupted"},
 		{name: "curl-tls-untrusted", argv: []string{"curl", "-sS", "-d", "a=1", secure.URL}, happened: "the certificate is not trusted", kind: "failed"},
 		{name: "curl-tls-to-plain", argv: []string{"curl", "-sS", "-d", "a=1", strings.Replace(at(fails), "http:", "https:", 1)}, happened: "the server speaks no TLS", kind: "failed"},
 		{name: "curl-max-time", argv: []string{"curl", "-sS", "-m", "1", "-d", "a=1", "-o", "/dev/stderr", at(slow)}, happened: "the answer came in part, to stderr, with the words of a failed connection", applied: true, kind: "failed"},

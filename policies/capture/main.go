@@ -4,9 +4,11 @@
 // said, one JSON object a line:
 //
 //	go run ./policies/capture > policies/testdata/captures.jsonl
+//	go run ./policies/capture psql-slots psql-pool >> policies/testdata/captures.jsonl # only those that begin so
 //
 // It needs curl, psql, redis-cli, kubectl, ssh and git on PATH, and the servers
-// postgres, initdb, redis-server and sshd (often in /usr/sbin); what is not there
+// postgres, initdb, pgbouncer, redis-server, sshd, haproxy and nginx (often in
+// /usr/sbin); what is not there
 // is left out, which is said on stderr. It takes about three minutes. Started as root it runs servers as a plain user.
 // It works on Linux: a server that does not answer is a full listen queue.
 package main
@@ -88,6 +90,7 @@ func main() {
 			continue
 		}
 		c.play(s)
+		proxied(s, c.command)
 		for i := len(s.cleanup) - 1; i >= 0; i-- {
 			s.cleanup[i]()
 		}
@@ -97,6 +100,9 @@ func main() {
 
 // play runs a scene and prints its capture.
 func (s *stage) play(c scene) {
+	if !wanted(c.name) {
+		return
+	}
 	for name, text := range c.files {
 		path := filepath.Join(s.dir, name)
 		check(os.WriteFile(path, []byte(text), 0o600))
@@ -135,6 +141,16 @@ func (s *stage) play(c scene) {
 	if line.Exit == 0 {
 		fmt.Fprintf(os.Stderr, "%s: did not fail\n", c.name)
 	}
+}
+
+// wanted says whether a scene is one of those that were asked for.
+func wanted(name string) bool {
+	for _, start := range os.Args[1:] {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return len(os.Args) == 1
 }
 
 var versions = map[string]string{}

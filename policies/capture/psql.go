@@ -98,6 +98,7 @@ func postgres(s *stage, dead string, on func(string, ...string) []string) {
 	}()
 	s.play(scene{name: "psql-dies-midway", argv: midway, files: map[string]string{"a.sql": "INSERT INTO t VALUES (1);\nSELECT pg_sleep(30);\n"}, applied: true, happened: "the server died after a write", kind: "failed"})
 	server.Wait()
+	full(s, serve(), port, on)
 	stopping(s, serve(), port, on)
 	recovering(s, data, serve(), port, on)
 }
