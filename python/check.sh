@@ -2,6 +2,7 @@
 # Checks the Python package on a fresh machine: makes a virtual environment in
 # .venv, installs what is needed from PyPI, and runs ruff, mypy and the tests.
 # Usage: ./check.sh [arguments of pytest]
+#        ./check.sh matrix [releases]   witan-core's own tests, release by release
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -17,6 +18,10 @@ if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
   printf '%s' "$wanted" > .venv/installed
 fi
 
+if [ "${1:-}" = matrix ]; then
+  shift
+  PYTHONPATH=tests exec .venv/bin/python -m witan.matrix "$@"
+fi
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .
 .venv/bin/mypy

@@ -1,3 +1,25 @@
-from witan.fixtures import latest, loaded, oldest, quiet, release, uninstalled
+from witan.fixtures import (
+    each,
+    each_with_http,
+    latest,
+    loaded,
+    oldest,
+    quiet,
+    release,
+    uninstalled,
+    variant,
+    variant_with_http,
+)
 
-__all__ = ["latest", "loaded", "oldest", "quiet", "release", "uninstalled"]
+__all__ = [
+    "each",
+    "each_with_http",
+    "latest",
+    "loaded",
+    "oldest",
+    "quiet",
+    "release",
+    "uninstalled",
+    "variant",
+    "variant_with_http",
+]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +23,10 @@ TEXTS = int(os.environ.get("OUTLAST_TEXTS", "10000"))
 IN_OUR_WORDS = {"retryable": "conflict", "fatal": "failed"}
 KINDS = 9
 """Kinds that a text alone can be, without success and storage_mismatch."""
+
+
+CAPTURES = Path(__file__).parents[3] / "plugin" / "policy" / "testdata"
+"""What omnigraph 0.8 to 0.13 was seen to print."""
 
 
 def documents() -> tuple[Policy, Policy]:
@@ -50,6 +57,40 @@ def test_output_by_the_policy(latest: Release) -> None:
         assert (kind(with_hint, result) == "storage_mismatch") == mismatch, (stdout, stderr)
         seen[want] += 1
     assert len(seen) > KINDS or TEXTS < 5000, seen
+
+
+def captured() -> Iterator[tuple[int, str, str]]:
+    """Exit codes with what was printed on stdout and stderr."""
+    for name in ("captures.jsonl", "captures-0.13.jsonl"):
+        for line in (CAPTURES / name).read_text("utf-8").splitlines():
+            capture = json.loads(line)
+            if capture["exit"] != 0:
+                yield capture["exit"], capture["stdout"], capture["stderr"]
+
+
+@pytest.mark.usefixtures("uninstalled")
+def test_what_omnigraph_prints(each_with_http: Release) -> None:
+    """By the policy alone and while it is installed, in each release."""
+    omnigraph = each_with_http.omnigraph
+    with_hint, without = documents()
+    outputs = list(captured())
+    failures = [omnigraph._cli_failure(stdout, stderr) for _, stdout, stderr in outputs]
+    wanted = [
+        omnigraph._classify_cli_error(failure.classify, code)
+        for (code, _, _), failure in zip(outputs, failures, strict=True)
+    ]
+    with each_with_http.importable():
+        witan.install()
+    for (code, stdout, stderr), theirs, want in zip(outputs, failures, wanted, strict=True):
+        result = Result.from_process(code, stdout, stderr)
+        assert kind(without, result) == IN_OUR_WORDS.get(want, want), (code, stdout, stderr)
+        mismatch = omnigraph._is_storage_version_mismatch(theirs.message)
+        assert (kind(with_hint, result) == "storage_mismatch") == mismatch, (stdout, stderr)
+        ours = omnigraph._cli_failure(stdout, stderr)
+        assert ours == theirs
+        assert omnigraph._classify_cli_error(ours.classify, code) == want
+    assert len(outputs) > 500
+    assert len(set(wanted)) >= KINDS - 2
 
 
 def test_answers_by_the_policy(latest: Release) -> None:

@@ -32,20 +32,20 @@ ALL_ENDS = {
 
 
 @pytest.mark.usefixtures("quiet", "loaded", "uninstalled")
-def test_installed(release: Release, record_property: Any) -> None:
-    scenarios = [generate(seed, release.http is not None) for seed in range(SEQUENCES)]
-    oracle = [observe(release, scenario) for scenario in scenarios]
-    with release.importable():
+def test_installed(variant: Release, record_property: Any) -> None:
+    scenarios = [generate(seed, variant.http is not None) for seed in range(SEQUENCES)]
+    oracle = [observe(variant, scenario) for scenario in scenarios]
+    with variant.importable():
         witan.install()
     counts: Counter[str] = Counter()
     for world in oracle:
-        assert_same(world, observe(release, world.scenario, sleeps(world)))
+        assert_same(world, observe(variant, world.scenario, sleeps(world)))
         counts.update(step.what for step in world.steps)
         counts[end(world)] += 1
     record_property("counts", dict(counts))
     assert counts["sleep"] > SEQUENCES / 2
     assert counts["repair"] > SEQUENCES / 10
-    if release.http is not None:
+    if variant.http is not None:
         assert set(counts) >= ALL_ENDS
 
 

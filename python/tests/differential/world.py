@@ -47,12 +47,14 @@ class World:
         replayed: The sleeps of another run. A sleep that is as long to the
             microsecond then takes just as long: else all clocks would part
             after the first.
+        answer: The body of an HTTP answer that succeeds.
         steps: What has happened.
     """
 
     scenario: Scenario
     stdout: bool
     replayed: list[float] | None = None
+    answer: str = "done"
     steps: list[Step] = field(default_factory=list)
     ticks: int = 0
     attempts: int = 0
@@ -139,7 +141,7 @@ class Connection:
     def getresponse(self) -> Any:
         failure = self.failure
         if failure is None:
-            failure = Failure("", 0, 0.0, status=200, body="done", stamp="0.13")
+            failure = Failure("", 0, 0.0, status=200, body=self.world.answer, stamp="0.13")
         return SimpleNamespace(
             status=failure.status,
             read=failure.body.encode,
@@ -168,7 +170,7 @@ def observe(release: Release, scenario: Scenario, replayed: list[float] | None =
         try:
             if scenario.http:
                 body = client._http_execute(
-                    _transport(release, world),
+                    transport(release, world),
                     verb,
                     "source",
                     {},
@@ -203,7 +205,8 @@ def _client(release: Release, scenario: Scenario) -> Any:
     )
 
 
-def _transport(release: Release, world: World) -> Any:
+def transport(release: Release, world: World) -> Any:
+    """A transport of the release's whose connections are of a world."""
     pooled: Any = release.http.PooledTransport
 
     class Transport(pooled):  # type: ignore[misc]

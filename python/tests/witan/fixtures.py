@@ -13,9 +13,37 @@ from . import releases
 from .releases import Release
 
 
-@pytest.fixture(scope="session", params=sorted(releases.SHA256))
+@pytest.fixture(scope="session", params=["0.8.0", "0.45.0"])
 def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Release:
-    """Each release that is supported."""
+    """Of each generation the release whose loop its document equals."""
+    return _get(request.param, tmp_path_factory)
+
+
+@pytest.fixture(scope="session", params=releases.BY_CODE)
+def variant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """Of each code that decides the newest release."""
+    return _get(request.param, tmp_path_factory)
+
+
+@pytest.fixture(scope="session", params=[v for v in releases.BY_CODE if v in releases.WITH_HTTP])
+def variant_with_http(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Release:
+    """Each of those that speak HTTP."""
+    return _get(request.param, tmp_path_factory)
+
+
+@pytest.fixture(scope="session", params=releases.SHA256)
+def each(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """Each release that is known."""
+    return _get(request.param, tmp_path_factory)
+
+
+@pytest.fixture(scope="session", params=releases.WITH_HTTP)
+def each_with_http(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Release:
+    """Each known release that speaks HTTP."""
     return _get(request.param, tmp_path_factory)
 
 

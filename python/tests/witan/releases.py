@@ -17,11 +17,15 @@ from typing import Any
 
 import pytest
 
-SHA256 = {
-    "0.45.0": "922895d61d24b00955199316fc2d09eadba14e03db542731b4c22918acec6adb",
-    "0.8.0": "0bccf30874d376cc5b0985f1ff13998d94ba2e5fa7a1e3cf88926ede1297d2ad",
-}
+from outlast.witan._known import known, order
+
+SHA256 = {release.version: release.sdist for release in known()}
 """Of each release's source distribution, which has its tests."""
+
+WITH_HTTP = [release.version for release in known() if release.document != "0.8.0"]
+
+BY_CODE = sorted({release.code: release.version for release in known()}.values(), key=order)
+"""The newest release of each code that decides."""
 
 FOLDER_VARIABLE = "OUTLAST_WITAN_CORE_SDISTS"
 """A folder that may have the source distributions already."""
@@ -92,7 +96,8 @@ def download(version: str, where: Path) -> None:
     wanted = where / "wanted.txt"
     wanted.write_text(f"witan-core=={version} --hash=sha256:{SHA256[version]}\n")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    pip += ["--no-binary", "witan-core", "--dest", str(where), "--requirement", str(wanted)]
+    pip += ["--no-build-isolation", "--no-binary", "witan-core"]
+    pip += ["--dest", str(where), "--requirement", str(wanted)]
     done = subprocess.run(pip, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         report = pytest.fail if os.environ.get("CI") else pytest.skip
@@ -100,10 +105,16 @@ def download(version: str, where: Path) -> None:
 
 
 def unpack(sdist: Path, where: Path) -> Path:
-    """Unpack a source distribution, and get its folder."""
+    """Unpack a source distribution, and get its folder. As where it is installed,
+    the folder says which release it is.
+    """
     with tarfile.open(sdist) as archive:
         archive.extractall(where, filter="data")
-    return where / sdist.name.removesuffix(".tar.gz")
+    folder = where / sdist.name.removesuffix(".tar.gz")
+    metadata = folder / f"{folder.name}.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_bytes((folder / "PKG-INFO").read_bytes())
+    return folder
 
 
 def import_from(folder: Path) -> dict[str, ModuleType]:

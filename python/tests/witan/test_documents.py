@@ -43,7 +43,7 @@ def test_a_document_is_the_callers_own() -> None:
 
 
 def test_another_version() -> None:
-    with pytest.raises(ValueError, match=r"witan-core 0\.9\.0, only for 0\.45\.0 and 0\.8\.0"):
+    with pytest.raises(ValueError, match=r"witan-core 0\.9\.0, only for 0\.8\.0, .* and 0\.45\.0"):
         witan.document("0.9.0")
 
 

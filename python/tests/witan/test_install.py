@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,9 +13,12 @@ from typing import Any
 import pytest
 
 import outlast
+from differential.world import observe
 from outlast import witan
+from outlast.witan._known import known
 from witan import releases
 from witan.releases import Release
+from witan.test_calls import scenario
 
 pytestmark = pytest.mark.usefixtures("uninstalled")
 
@@ -34,7 +38,7 @@ def state(release: Release) -> dict[str, Any]:
     }
 
 
-EXPECTED = {
+REPLACED = {
     "0.45.0": {
         "omnigraph._admission_cap_backoff",
         "omnigraph._classify_cli_error",
@@ -53,19 +57,23 @@ EXPECTED = {
         "client._execute",
     },
 }
+"""By the document that a release's loop equals."""
+
+DOCUMENTS = {release.version: release.document for release in known()}
 
 
-def test_what_is_replaced_and_put_back(release: Release) -> None:
-    before = state(release)
+def test_what_is_replaced_and_put_back(each: Release) -> None:
+    before = state(each)
     assert not witan.installed()
-    with release.importable():
+    with each.importable():
         witan.install()
         witan.install()
     assert witan.installed()
-    during = state(release)
-    assert {n for n in before if before[n] is not during[n]} == EXPECTED[release.version]
+    during = state(each)
+    replaced = {name for name in before if before[name] is not during[name]}
+    assert replaced == REPLACED[DOCUMENTS[each.version]]
     witan.uninstall()
-    after = state(release)
+    after = state(each)
     assert all(after[name] is before[name] for name in before)
     assert not witan.installed()
     witan.uninstall()
@@ -116,16 +124,62 @@ def run(script: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_another_release_with_the_same_code_is_accepted(latest: Release, tmp_path: Path) -> None:
-    def change(text: str) -> str:
-        return text.replace("_MAX_ATTEMPTS = 8\n", "_MAX_ATTEMPTS = 9\n").replace(
-            "def shared_transport(", "def other():\n    pass\n\n\ndef shared_transport("
-        )
+def change_what_does_not_decide(text: str) -> str:
+    return text.replace("_MAX_ATTEMPTS = 8\n", "_MAX_ATTEMPTS = 9\n").replace(
+        "def shared_transport(", "def other():\n    pass\n\n\ndef shared_transport("
+    )
 
-    other = altered(latest, tmp_path, change)
+
+def test_a_copy_that_says_no_release_is_known_by_its_code(latest: Release, tmp_path: Path) -> None:
+    other = altered(latest, tmp_path, change_what_does_not_decide)
     with other.importable():
         witan.install()
     assert witan.installed()
+
+
+def test_a_release_whose_tests_were_not_run_is_refused(latest: Release, tmp_path: Path) -> None:
+    """Even if what decides is the same."""
+    other = altered(latest, tmp_path, change_what_does_not_decide, "0.45.1")
+    refused = refuse(other)
+    assert refused.version == "0.45.1"
+    text = str(refused)
+    assert "witan-core 0.45.1: this release is not known" in text
+    for release in known():
+        assert release.version in text
+    assert "./check.sh matrix" in text
+
+
+def test_a_known_release_that_was_changed_is_refused(each: Release, tmp_path: Path) -> None:
+    other = altered(each, tmp_path, lambda t: t.replace("0.1 * delay", "0.2 * delay"), each.version)
+    text = str(refuse(other))
+    assert f"witan-core {each.version}: the code that decides has the SHA-256" in text
+    assert "it is not as it was published" in text
+
+
+def test_another_shape_of_an_attempt_is_refused(latest: Release, tmp_path: Path) -> None:
+    """What the loop is handed counts too: it lacked a member once."""
+    other = altered(latest, tmp_path, lambda t: t.replace('    body: str = ""\n', ""))
+    refuse(other)
+
+
+def test_a_release_that_is_refused_goes_on_as_it_did(each: Release, tmp_path: Path) -> None:
+    """Its own loop rides out a refused connection."""
+    other = altered(each, tmp_path, lambda text: text + "\n", "9.0.0")
+    refuse(other)
+    world = observe(other, scenario("tcp connect error", "tcp connect error"))
+    assert (world.attempts, world.steps[-1].what) == (3, "ok")
+
+
+def refuse(release: Release) -> witan.UnsupportedVersionError:
+    """The refusal of a release, which is left as it was."""
+    was = state(release)
+    with release.importable(), pytest.raises(witan.UnsupportedVersionError) as refused:
+        witan.install()
+    assert not witan.installed()
+    assert state(release) == was
+    assert isinstance(refused.value, outlast.OutlastError)
+    assert "its own retry loop is in force" in str(refused.value)
+    return refused.value
 
 
 @pytest.mark.parametrize(
@@ -141,16 +195,9 @@ def test_another_release_with_the_same_code_is_accepted(latest: Release, tmp_pat
 def test_a_release_that_decides_otherwise_is_refused(
     latest: Release, tmp_path: Path, before: str, after: str
 ) -> None:
-    other = altered(latest, tmp_path, lambda text: text.replace(before, after))
-    was = state(other)
-    with other.importable(), pytest.raises(witan.UnsupportedVersionError) as refused:
-        witan.install()
-    assert not witan.installed()
-    assert state(other) == was
-    assert isinstance(refused.value, outlast.OutlastError)
-    text = str(refused.value)
-    assert refused.value.sha256 in text
-    assert "0.45.0" in text and "0.8.0" in text and "its own retry loop is in force" in text
+    refused = refuse(altered(latest, tmp_path, lambda text: text.replace(before, after)))
+    assert refused.version == "of an unknown version"
+    assert f"{refused.sha256}, which is no known" in str(refused) or refused.sha256 == ""
 
 
 def test_a_loop_that_was_wrapped_is_refused(oldest: Release) -> None:
@@ -178,8 +225,12 @@ def test_a_module_without_source_is_refused(latest: Release) -> None:
     assert "not where it is looked for" in str(refused.value)
 
 
-def altered(release: Release, where: Path, change: Any) -> Release:
-    """A copy of a release whose main module's text was changed."""
+def altered(
+    release: Release, where: Path, change: Callable[[str], str], version: str = ""
+) -> Release:
+    """A copy of a release whose main module's text was changed. It says that it is
+    a version, if one is given.
+    """
     folder = where / "altered"
     shutil.copytree(release.folder / "witan_core", folder / "witan_core")
     module = folder / "witan_core" / "omnigraph.py"
@@ -187,6 +238,10 @@ def altered(release: Release, where: Path, change: Any) -> Release:
     after = change(before)
     assert after != before
     module.write_text(after, "utf-8")
+    if version:
+        metadata = folder / f"witan_core-{version}.dist-info" / "METADATA"
+        metadata.parent.mkdir()
+        metadata.write_text(f"Metadata-Version: 2.4\nName: witan-core\nVersion: {version}\n")
     return Release("altered", folder, releases.import_from(folder))
 
 

@@ -155,10 +155,12 @@ def test_the_command_survives(
     assert nothing_left(home)
 
 
-def test_http_survives(latest: Release, port: int, home: Path, waits: list[Waiting]) -> None:
-    with latest.importable(), opened_late(port, Posts, lambda: len(waits) > 0):
+def test_http_survives(
+    variant_with_http: Release, port: int, home: Path, waits: list[Waiting]
+) -> None:
+    with variant_with_http.importable(), opened_late(port, Posts, lambda: len(waits) > 0):
         witan.install()
-        made = client(latest, port, home)
+        made = client(variant_with_http, port, home)
         assert made.read("q.gq", "all", {}) == [{"slug": "ada"}]
         made.change("q.gq", "all", {})
     assert {wait.kind for wait in waits} == {"unavailable"}

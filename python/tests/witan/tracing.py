@@ -1,8 +1,9 @@
 """A plugin of pytest's for witan-core's own tests: what decides in each.
 
-It installs outlast.witan if the environment says so, and writes for each test
-its outcome, how often witan-core's own code decided, and how often the plugin
-was asked. ``pytest -p witan.tracing``.
+It installs outlast.witan if the environment says so ("known": as programs do;
+"any": also into a release that is not known), and writes for each test its
+outcome, how often witan-core's own code decided, and how often the plugin was
+asked. ``pytest -p witan.tracing``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import pytest
 import outlast
 from outlast import Plugin
 from outlast import witan as adapter
+from outlast.witan import _install, _sources
 
 INSTALL_VARIABLE = "OUTLAST_TEST_INSTALL"
 REPORT_VARIABLE = "OUTLAST_TEST_REPORT"
@@ -93,14 +95,22 @@ def _line_of_handling(function: Any) -> int | None:
     return None
 
 
+def _as_it_looks(omnigraph: Any, http: Any) -> Any:
+    """The generation of a release that need not be known."""
+    generation, _ = _sources.shape(omnigraph, http)
+    assert generation is not None, "it looks like no generation that is known"
+    return generation
+
+
 tracer = Tracer()
 
 
 def pytest_configure() -> None:
     tracer.watch()
-    if os.environ.get(INSTALL_VARIABLE):
+    install = os.environ.get(INSTALL_VARIABLE)
+    if install:
         outlast.default_plugin().load()
-        adapter.install()
+        _install.install_as(_sources.recognise if install == "known" else _as_it_looks)
     ask = Plugin.ask
 
     def counted(self: Plugin, export: str, *args: Any) -> Any:

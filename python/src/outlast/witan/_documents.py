@@ -14,7 +14,8 @@ from typing import Any
 from .. import _wasm
 from .._errors import PolicyError
 from .._policy import Policy
-from ._generations import COMMAND_LINE, TWO_TRANSPORTS, Generation
+from ._generations import GENERATIONS, Generation
+from ._known import known, listed
 
 MAX_ATTEMPTS = 10_000
 """The most attempts that a budget may have."""
@@ -27,19 +28,18 @@ def document(version: str = "0.45.0") -> dict[str, Any]:
     """The policy that equals a release of witan-core, as a document.
 
     Args:
-        version: ``"0.45.0"`` or ``"0.8.0"``.
+        version: A known release's, such as ``"0.45.0"``.
 
     Raises:
-        ValueError: If it is of another version.
+        ValueError: If the release is not known.
         PolicyError: If the package lacks the file: install it again.
     """
-    generations = {"0.45.0": TWO_TRANSPORTS, "0.8.0": COMMAND_LINE}
-    if version not in generations:
+    documents = {release.version: release.document for release in known()}
+    if version not in documents:
         raise ValueError(
-            f"outlast: there is no document for witan-core {version}, only for "
-            f"{' and '.join(generations)}"
+            f"outlast: there is no document for witan-core {version}, only for {listed(documents)}"
         )
-    return copy.deepcopy(_read(generations[version].file))
+    return copy.deepcopy(_read(GENERATIONS[documents[version]].file))
 
 
 def constants(generation: Generation, omnigraph: ModuleType, http: ModuleType | None) -> Constants:

@@ -17,7 +17,9 @@ from .._outcome import Outcome
 
 
 class Attempt(Protocol):
-    """What witan-core's attempts give: its ``_AttemptResult``."""
+    """What witan-core's attempts give: its ``_AttemptResult``. From 0.45.0 on
+    there may be a ``status`` too, that of an HTTP answer.
+    """
 
     @property
     def kind(self) -> str: ...
@@ -29,8 +31,6 @@ class Attempt(Protocol):
     def returncode(self) -> int | None: ...
     @property
     def retry_after(self) -> float | None: ...
-    @property
-    def status(self) -> int | None: ...
 
 
 @dataclass(frozen=True)

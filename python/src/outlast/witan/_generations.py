@@ -133,7 +133,7 @@ TWO_TRANSPORTS = Generation(
         "_conflict_backoff": Helper("conflict"),
     },
 )
-"""Command line and HTTP: 0.45.0."""
+"""Command line and HTTP: 0.41.0 to 0.45.0, which decide alike."""
 
 COMMAND_LINE = Generation(
     file="witan-core-0.8.0.json",
@@ -149,3 +149,6 @@ COMMAND_LINE = Generation(
     helpers=_HELPERS,
 )
 """The command line only: 0.8.0."""
+
+GENERATIONS = {"0.45.0": TWO_TRANSPORTS, "0.8.0": COMMAND_LINE}
+"""By the release whose loop a generation's document equals."""

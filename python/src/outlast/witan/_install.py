@@ -210,8 +210,15 @@ def install() -> None:
 
     Raises:
         ImportError: If witan-core is not installed.
-        UnsupportedVersionError: If this release of it decides otherwise than
-            0.45.0 and 0.8.0 do. Nothing is changed then.
+        UnsupportedVersionError: If this release of it is not known. Nothing is
+            changed then.
+    """
+    install_as(recognise)
+
+
+def install_as(find: Callable[[ModuleType, ModuleType | None], Generation]) -> None:
+    """The same, with another way to find the generation: a release that is not
+    known yet is tested so.
     """
     global _installation
     with _lock:
@@ -219,7 +226,7 @@ def install() -> None:
             return
         omnigraph = importlib.import_module(OMNIGRAPH)
         http = _import(HTTP)
-        installation = Installation(recognise(omnigraph, http), omnigraph, http)
+        installation = Installation(find(omnigraph, http), omnigraph, http)
         installation.put_in()
         _installation = installation
 

@@ -52,10 +52,6 @@ class Command:
     def retry_after(self) -> None:
         return None
 
-    @property
-    def status(self) -> None:
-        return None
-
 
 class Loop:
     """One call's loop. It holds nothing of the plugin between two decisions.
@@ -261,7 +257,8 @@ def result_of(attempt: Attempt) -> Result:
     """An attempt as the policy gets it."""
     result: Result | None = getattr(attempt.kind, "evidence", None)
     if result is None and attempt.returncode is None:
-        result = Result(http_status=attempt.status, message=attempt.error)
+        status: int | None = getattr(attempt, "status", None)
+        result = Result(http_status=status, message=attempt.error)
     elif result is None:
         result = Result.from_process(attempt.returncode or 1, stderr=attempt.error)
     if attempt.kind == ADMISSION_CAP:

@@ -1,4 +1,4 @@
-"""Which releases of witan-core are known, by what their code says."""
+"""Which release of witan-core is at hand, and whether it is known."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import importlib.metadata
 import inspect
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from .._errors import OutlastError
-from ._generations import COMMAND_LINE, TWO_TRANSPORTS, Generation
+from ._generations import COMMAND_LINE, GENERATIONS, TWO_TRANSPORTS, Generation
+from ._known import known, listed
 
 SHARED = (
     "_jittered_backoff",
@@ -33,23 +35,21 @@ HASHED: dict[Generation, tuple[str, ...]] = {
         "http.classify_status",
         "http.is_store_quarantined",
         "http.is_graph_blocked",
+        "_AttemptResult",
+        "_CliFailure",
+        "http.Outcome",
     ),
     COMMAND_LINE: (*SHARED, "OmnigraphClient._execute", "OmnigraphClient._acquire_write_lock"),
 }
-"""What decides in each generation: all that is replaced, and what it calls. Its
-constants are not hashed, since they are followed."""
+"""What decides in each generation: all that is replaced, what it calls, and what
+it is handed. Its constants are not hashed, since they are followed."""
 
-KNOWN: dict[str, Generation] = {
-    # 0.43.1, 0.44.0, 0.44.1 and 0.45.0
-    "edec8cf89b2d4ba1f1c048c027499d4d109d8e43dc83c3d90d9449a615d36640": TWO_TRANSPORTS,
-    # 0.8.0
-    "d9262b59dfbcd1104bf1075ac850f24effa70ad156c895645a8296c30a4cfa5d": COMMAND_LINE,
-}
-"""The generation of each hash. A release is accepted if its hash is here."""
+UNKNOWN = "of an unknown version"
 
 
 class UnsupportedVersionError(OutlastError):
-    """This release of witan-core decides otherwise than any that is known.
+    """This release of witan-core is not known: its own tests have not been run
+    with the plugin, or its code is not what the release had.
 
     Attributes:
         version: The release, or ``"of an unknown version"``.
@@ -62,41 +62,72 @@ class UnsupportedVersionError(OutlastError):
         self.sha256 = sha256
 
     def __str__(self) -> str:
+        versions = [release.version for release in known()]
+        return (
+            f"outlast: installing into witan-core {self.version}: {self._why(versions)}. Known are "
+            f"{listed(versions)}. Nothing was changed: its own retry loop is in force. To add a "
+            "release, run `./check.sh matrix VERSION` in the folder python of outlast's source: it "
+            "runs the release's own tests with and without the plugin"
+        )
+
+    def _why(self, versions: list[str]) -> str:
         found = (
             f"the code that decides has the SHA-256 {self.sha256}"
             if self.sha256
-            else ("the code that decides is not where it is looked for, or was replaced")
+            else "the code that decides is not where it is looked for, or was replaced"
         )
-        return (
-            f"outlast: installing into witan-core {self.version}: {found}, which is none that is "
-            "known to equal 0.45.0 or 0.8.0; nothing was changed: its own retry loop is in force"
-        )
+        if self.version == UNKNOWN:
+            return f"{found}, which is no known release's"
+        if self.version in versions:
+            return f"{found}, so it is not as it was published"
+        return f"this release is not known ({found})"
 
 
 def recognise(omnigraph: ModuleType, http: ModuleType | None) -> Generation:
-    """The generation of witan-core's modules.
+    """The generation of witan-core's modules, if they are of a known release.
+
+    Modules beside which no distribution says which release they are, such as an
+    unpacked archive's, are known by their code alone.
 
     Raises:
         UnsupportedVersionError: If they are of none.
     """
-    sha256 = ""
-    for generation in (TWO_TRANSPORTS, COMMAND_LINE):
-        functions = [_find(name, omnigraph, http) for name in HASHED[generation]]
-        if None in functions:
-            continue
-        sha256 = source_hash(functions)
-        if KNOWN.get(sha256) is generation:
-            return generation
-    raise UnsupportedVersionError(_version(), sha256)
+    version = version_of(omnigraph)
+    generation, sha256 = shape(omnigraph, http)
+    for release in known():
+        same = release.code == sha256 and GENERATIONS[release.document] is generation
+        if same and version in (release.version, UNKNOWN):
+            return GENERATIONS[release.document]
+    raise UnsupportedVersionError(version, sha256)
 
 
-def source_hash(functions: Iterable[Any]) -> str:
-    """The SHA-256 of functions' source; ``""`` if one has none."""
+def shape(omnigraph: ModuleType, http: ModuleType | None) -> tuple[Generation | None, str]:
+    """The generation that modules look like, known or not, with the hash of what
+    decides; ``None`` and ``""`` if they look like none.
+    """
+    for generation, names in HASHED.items():
+        functions = [_find(name, omnigraph, http) for name in names]
+        if None not in functions:
+            return generation, source_hash(functions)
+    return None, ""
+
+
+def source_hash(things: Iterable[Any]) -> str:
+    """The SHA-256 of functions' source and of the fields of named tuples; ``""``
+    if one has none.
+    """
     try:
-        texts = [textwrap.dedent(inspect.getsource(function)) for function in functions]
-    except (OSError, TypeError):
+        texts = [_text(thing) for thing in things]
+    except (OSError, TypeError, AttributeError):
         return ""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _text(thing: Any) -> str:
+    if isinstance(thing, type):
+        fields: Any = thing
+        return repr((fields._fields, fields._field_defaults))
+    return textwrap.dedent(inspect.getsource(thing))
 
 
 def _find(name: str, omnigraph: ModuleType, http: ModuleType | None) -> Any:
@@ -108,8 +139,14 @@ def _find(name: str, omnigraph: ModuleType, http: ModuleType | None) -> Any:
     return getattr(owner, last, None)
 
 
-def _version() -> str:
-    try:
-        return importlib.metadata.version("witan-core")
-    except importlib.metadata.PackageNotFoundError:
-        return "of an unknown version"
+def version_of(omnigraph: ModuleType) -> str:
+    """The release that the distribution beside a module is of. That of another
+    folder may be another's.
+    """
+    file = getattr(omnigraph, "__file__", None)
+    if file is None:
+        return UNKNOWN
+    beside = str(Path(file).parents[1])
+    for found in importlib.metadata.distributions(name="witan-core", path=[beside]):
+        return found.version
+    return UNKNOWN
