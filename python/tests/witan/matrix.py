@@ -58,6 +58,9 @@ print(json.dumps([_sources.version_of(omnigraph), code, *documents]))
 
 def main(wanted: list[str]) -> int:
     """Run the matrix for some releases, or for all."""
+    for version in wanted:
+        if not re.fullmatch(r"\d+(\.\d+)*", version):
+            raise RuntimeError(f"{version!r} is no release; right would be 0.45.0")
     versions = wanted or candidates()
     releases = {release.version: release for release in _known.known()}
     refused: dict[str, list[str]] = {}
@@ -182,4 +185,7 @@ def write(releases: Iterable[Known]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except RuntimeError as e:
+        sys.exit(f"matrix: {e}")

@@ -148,5 +148,5 @@ def version_of(omnigraph: ModuleType) -> str:
         return UNKNOWN
     beside = str(Path(file).parents[1])
     for found in importlib.metadata.distributions(name="witan-core", path=[beside]):
-        return found.version
+        return found.version or UNKNOWN
     return UNKNOWN
