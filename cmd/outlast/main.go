@@ -82,6 +82,9 @@ func realMain(args []string) int {
 		}
 		return exitUsage
 	}
+	if lost := stdout.lost(); lost != nil { // --help's
+		return exitCode(lost)
+	}
 	if err != nil {
 		say("%v (see outlast --help)", err)
 		return exitUsage
@@ -108,7 +111,6 @@ func newParser(grammar any) (*kong.Kong, error) {
 			"2 usage; 3 a policy or plugin that cannot be used. outlast man has all of it."),
 		flagGroups,
 		kong.Writers(stdout, os.Stderr),
-		kong.Exit(func(code int) { os.Exit(max(code, exitCode(stdout.lost()))) }), // after --help
 		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
