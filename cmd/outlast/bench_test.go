@@ -42,7 +42,7 @@ func BenchmarkWrapped(b *testing.B) {
 func goBuild(b testing.TB, path, pkg string) string {
 	b.Helper()
 	linked := path + ".linked"
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", linked, pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-w", "-o", linked, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)

@@ -248,11 +248,13 @@ func (w *wrapped) run(ctx context.Context) error {
 	code, err := w.end(e)
 	// The relay is not stopped: giving the signals back takes longer than what is
 	// left to do.
-	if relay.Interrupted(w.last) {
+	err = coded(code, err)
+	if by := relay.EndsBy(w.last); by != 0 && code == 128+int(by) {
+		_ = w.tell(err)
 		w.close()
-		subprocess.EndBy(relay.Signal())
+		subprocess.EndBy(by)
 	}
-	return coded(code, err)
+	return err
 }
 
 // described says what the call is taken for, which decides what is retried.

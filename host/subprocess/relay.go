@@ -25,9 +25,11 @@ type RelayOptions struct {
 // Relay stands between the signals that reach this process and the attempts of
 // a command, so that they come out as if the command ran without us.
 //
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to the attempt that runs,
-// each time they come; what becomes of it is its own affair, but after the
-// first of them no further attempt is made. When no attempt runs they cancel
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT, and on Linux all others that by default end
+// a program and can be caught, such as a SIGALRM from the alarm(2) of whoever ran
+// this process, are passed on to the attempt that runs, each time they come; what
+// becomes of it is its own affair, but after the first of them no further attempt
+// is made. When no attempt runs they cancel
 // the relay's context with an Interrupt; another one after that ends this
 // process, if it has not ended by itself within a second. SIGUSR1 and SIGUSR2
 // are passed on, and do nothing when no attempt runs.
@@ -41,9 +43,11 @@ type RelayOptions struct {
 // that the shell gets its prompt.
 //
 // SIGPIPE no longer ends this process: a write to a reader who is gone gives
-// EPIPE. A SIGINT or SIGHUP that was ignored when this process began stays
-// ignored, for the child too; with SIGINT so does SIGQUIT, since shells ignore
-// the two together. Go programs cannot tell whether others were.
+// EPIPE. A signal that was ignored when this process began stays ignored, and is
+// for the child; one that was blocked is passed on, and waits in the child, where
+// it is blocked too. Package atstart says where that is known; Go's runtime keeps
+// SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGCHLD, SIGURG, SIGPROF and
+// SIGSTKFLT for itself: the child gets the default of these.
 //
 // On Windows, Ctrl-C and the closing of a console reach the child by
 // themselves; nothing is passed on.
@@ -63,7 +67,7 @@ type Relay struct {
 	early     []syscall.Signal // came before that
 	changed   bool             // a child of ours stopped or ended before that
 	first     syscall.Signal   // of those that ask us to end; 0: none came
-	typed     bool             // it was Ctrl-C at our terminal
+	passed    map[syscall.Signal]bool
 	cancelled bool
 	kill      *time.Timer
 	reaping   *time.Timer
@@ -130,23 +134,25 @@ func (r *Relay) ExitCode(last *Ended) int {
 	return last.ShellStatus()
 }
 
-// Interrupted, asked before Stop, says that this process shall end by SIGINT,
-// with EndBy, rather than exit with 130: Ctrl-C was typed at our terminal and ended the
-// last attempt, or the wait after it. A shell that runs us in a loop of a
-// script then ends the loop, as it does for the command itself.
-func (r *Relay) Interrupted(last *Ended) bool {
+// EndsBy, asked before Stop, is the signal by which this process shall end, with
+// EndBy, rather than exit with 128 and its number; 0: none. It is that which ended
+// the last attempt, or the wait after it, and which this process got too: whoever
+// runs it then sees what it would have seen of the command. A shell that runs it in
+// a loop of a script ends the loop at Ctrl-C.
+func (r *Relay) EndsBy(last *Ended) syscall.Signal {
 	r.awaitTyped(last)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case !r.typed:
-		return false
-	case last == nil:
-		return true
-	case last.heard:
-		return last.Result.Signal == signalName(syscall.SIGINT)
+	case last != nil && last.Result.Signal != "":
+		if s := signalNumber(last.Result.Signal); r.passed[s] || last.heard && s == r.first {
+			return s
+		}
+		return 0
+	case last != nil && (last.heard || last.Result.OK()):
+		return 0
 	}
-	return !last.Result.OK()
+	return r.first
 }
 
 // typedWait bounds the wait for our own part of a Ctrl-C (a choice: it comes at
@@ -203,7 +209,7 @@ func (r *Relay) end(s syscall.Signal) {
 	defer r.mu.Unlock()
 	first := r.first == 0
 	if first {
-		r.first, r.typed = s, typed && s == syscall.SIGINT
+		r.first = s
 	}
 	if !r.attempt || r.current != nil && r.current.gone() {
 		r.endWithout(s)
@@ -247,6 +253,10 @@ func (r *Relay) send(s syscall.Signal) {
 		r.early = append(r.early, s)
 		return
 	}
+	if r.passed == nil {
+		r.passed = map[syscall.Signal]bool{}
+	}
+	r.passed[s] = true
 	if s == syscall.SIGTERM {
 		r.current.groupTold.Store(true)
 	}

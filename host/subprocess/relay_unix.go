@@ -8,45 +8,62 @@ import (
 	"syscall"
 	"time"
 
+	"outlast/host/subprocess/atstart"
 	"outlast/host/subprocess/quit"
 )
 
-// catch catches what is passed on.
+// first are the signals that are passed on from the first attempt on; of the rest,
+// a millisecond later, few are ever sent.
+var first = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// catch catches what is passed on, and lets be ignored what was when this process
+// began, by the command too.
 func (r *Relay) catch() {
-	if signal.Ignored(syscall.SIGINT) {
-		signal.Ignore(syscall.SIGQUIT)
-	}
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // as nohup has it, and a shell for a job in the background
-			signal.Notify(r.signals, s)
+	for s := syscall.Signal(1); s <= atstart.Last; s++ {
+		if canIgnore(s) && atstart.Ignored(s) {
+			signal.Ignore(s)
 		}
 	}
+	r.notify(first...)
 	quit.Caught()
-	signal.Notify(r.signals, syscall.SIGUSR1, syscall.SIGUSR2)
 	if !hasTerminal() {
-		signal.Notify(r.continued, syscall.SIGCONT)
-		signal.Notify(r.signals, syscall.SIGTSTP, syscall.SIGWINCH)
+		if !atstart.Ignored(syscall.SIGCONT) {
+			signal.Notify(r.continued, syscall.SIGCONT)
+		}
+		r.notify(syscall.SIGTSTP, syscall.SIGWINCH)
 	}
 }
 
 // catchRest catches what may be caught while the first attempt runs already: a
 // child that stopped before is looked at.
 func (r *Relay) catchRest() {
-	signal.Notify(r.pipes, syscall.SIGPIPE)
+	if !atstart.Ignored(syscall.SIGPIPE) {
+		signal.Notify(r.pipes, syscall.SIGPIPE)
+	}
 	signal.Notify(r.signals, syscall.SIGCHLD)
+	r.notify(lateSignals()...)
 	r.childChanged()
 }
 
+// notify asks for those that were not ignored.
+func (r *Relay) notify(signals ...syscall.Signal) {
+	for _, s := range signals {
+		if !atstart.Ignored(s) {
+			signal.Notify(r.signals, s)
+		}
+	}
+}
+
 func (r *Relay) handle(s syscall.Signal) {
-	switch s {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-		r.end(s)
-	case syscall.SIGTSTP:
-		r.pause()
-	case syscall.SIGCHLD:
+	switch {
+	case s == syscall.SIGCHLD:
 		r.childChanged()
+	case s == syscall.SIGTSTP && !atstart.Blocked(s):
+		r.pause()
+	case s == syscall.SIGUSR1, s == syscall.SIGUSR2, s == syscall.SIGTSTP, s == syscall.SIGWINCH, atstart.Blocked(s):
+		r.pass(s) // what is blocked waits in the command too, for as long as it likes
 	default:
-		r.pass(s)
+		r.end(s)
 	}
 }
 
@@ -103,13 +120,12 @@ func (r *Relay) reap() {
 	reapOrphans()
 }
 
-// EndBy ends this process by SIGINT, SIGTERM or SIGHUP, so that its parent sees
-// it as ended by that signal. By SIGQUIT, which would print a Go program's
-// goroutines, and as a container's process 1, which no signal ends, it exits
-// with 128 and the signal's number. It does not return.
+// EndBy ends this process by a signal, without a dump of its memory, so that its
+// parent sees it as ended by that signal. As a container's process 1, which no
+// signal ends, it exits with 128 and the signal's number. It does not return.
 func EndBy(s syscall.Signal) {
-	if os.Getpid() != 1 && s != syscall.SIGQUIT {
-		signal.Reset(s)
+	if os.Getpid() != 1 && endDefault(s) {
+		_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 		_ = syscall.Kill(os.Getpid(), s)
 		time.Sleep(time.Second) // until it is delivered
 	}

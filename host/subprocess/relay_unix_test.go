@@ -289,7 +289,7 @@ func TestLastWordsAfterASignalAreShown(t *testing.T) {
 func TestRelayWithoutAnAttempt(t *testing.T) {
 	r, ctx := NewRelay(t.Context(), RelayOptions{})
 	defer r.Stop()
-	if r.Signal() != 0 || r.ExitCode(nil) != 0 || r.Interrupted(nil) {
+	if r.Signal() != 0 || r.ExitCode(nil) != 0 || r.EndsBy(nil) != 0 {
 		t.Error("a signal that did not come")
 	}
 	r.handle(syscall.SIGUSR1)
@@ -298,7 +298,7 @@ func TestRelayWithoutAnAttempt(t *testing.T) {
 	}
 	r.handle(syscall.SIGHUP)
 	<-ctx.Done()
-	if r.Signal() != syscall.SIGHUP || r.ExitCode(nil) != 129 || r.Interrupted(nil) {
+	if r.Signal() != syscall.SIGHUP || r.ExitCode(nil) != 129 || r.EndsBy(nil) != syscall.SIGHUP {
 		t.Errorf("signal %v, code %d", r.Signal(), r.ExitCode(nil))
 	}
 	c := command(t, "say", "", "", "0")
@@ -368,33 +368,32 @@ func TestExitCodeAfterASignal(t *testing.T) {
 		return e
 	}
 	for _, c := range []struct {
-		name        string
-		first       syscall.Signal
-		typed       bool
-		last        *Ended
-		code        int
-		interrupted bool
+		name  string
+		first syscall.Signal
+		last  *Ended
+		code  int
+		by    syscall.Signal
 	}{
-		{"nothing came", 0, false, ended(7, "", false), 7, false},
-		{"nothing ran", syscall.SIGTERM, false, nil, 143, false},
-		{"nothing ran, Ctrl-C", syscall.SIGINT, true, nil, 130, true},
-		{"in the wait", syscall.SIGHUP, false, ended(7, "", false), 129, false},
-		{"Ctrl-C in the wait", syscall.SIGINT, true, ended(7, "", false), 130, true},
-		{"after a success", syscall.SIGINT, true, ended(0, "", false), 0, false},
-		{"handled", syscall.SIGTERM, false, ended(3, "", true), 3, false},
-		{"handled well", syscall.SIGTERM, false, ended(0, "", true), 0, false},
-		{"it ended by that", syscall.SIGTERM, false, ended(0, "SIGTERM", true), 143, false},
-		{"Ctrl-C ended it", syscall.SIGINT, true, ended(0, "SIGINT", true), 130, true},
-		{"Ctrl-C handled", syscall.SIGINT, true, ended(130, "", true), 130, false},
-		{"killed after Ctrl-C", syscall.SIGINT, true, ended(0, "SIGKILL", true), 137, false},
-		{"kill -INT ended it", syscall.SIGINT, false, ended(0, "SIGINT", true), 130, false},
+		{"nothing came", 0, ended(7, "", false), 7, 0},
+		{"nothing ran", syscall.SIGTERM, nil, 143, syscall.SIGTERM},
+		{"nothing ran, Ctrl-C", syscall.SIGINT, nil, 130, syscall.SIGINT},
+		{"in the wait", syscall.SIGHUP, ended(7, "", false), 129, syscall.SIGHUP},
+		{"Ctrl-C in the wait", syscall.SIGINT, ended(7, "", false), 130, syscall.SIGINT},
+		{"after a success", syscall.SIGINT, ended(0, "", false), 0, 0},
+		{"handled", syscall.SIGTERM, ended(3, "", true), 3, 0},
+		{"handled well", syscall.SIGTERM, ended(0, "", true), 0, 0},
+		{"it ended by that", syscall.SIGTERM, ended(0, "SIGTERM", true), 143, syscall.SIGTERM},
+		{"Ctrl-C ended it", syscall.SIGINT, ended(0, "SIGINT", true), 130, syscall.SIGINT},
+		{"Ctrl-C handled", syscall.SIGINT, ended(130, "", true), 130, 0},
+		{"killed after Ctrl-C", syscall.SIGINT, ended(0, "SIGKILL", true), 137, 0},
+		{"kill -INT ended it", syscall.SIGINT, ended(0, "SIGINT", true), 130, syscall.SIGINT},
 	} {
-		r := &Relay{first: c.first, typed: c.typed}
+		r := &Relay{first: c.first}
 		if got := r.ExitCode(c.last); got != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.name, got, c.code)
 		}
-		if got := r.Interrupted(c.last); got != c.interrupted {
-			t.Errorf("%s: interrupted %v", c.name, got)
+		if got := r.EndsBy(c.last); got != c.by {
+			t.Errorf("%s: ends by %v", c.name, got)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (c *Command) exec(p *process, stdin, stdout, stderr *os.File) error {
 		if !lent {
 			p.cmd.ExtraFiles = c.Keep
 		}
-		return p.cmd.Start()
+		return asAtStart(p.cmd.Start)
 	}
 	err = start()
 	if script := asScript(err, c.Dir, p.cmd.Path, c.Argv[1:]); script != nil {

@@ -1,5 +1,7 @@
 package subprocess
 
+import "syscall"
+
 // ShellStatus is the attempt's exit code. Windows has no signals.
 func (e *Ended) ShellStatus() int {
 	if e.Result.ExitCode != nil {
@@ -7,3 +9,5 @@ func (e *Ended) ShellStatus() int {
 	}
 	return 1
 }
+
+func signalNumber(string) syscall.Signal { return 0 }

@@ -55,8 +55,8 @@ func init() {
 			code = cmp.Or(code, 96)
 		}
 		notePeak(os.Getenv(peakEnv))
-		if relay.Interrupted(last) {
-			EndBy(syscall.SIGINT)
+		if by := relay.EndsBy(last); by != 0 && code == 128+int(by) {
+			EndBy(by)
 		}
 		os.Exit(code)
 	}

@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"outlast/host/subprocess/atstart"
 )
 
 var (
@@ -19,10 +21,9 @@ var (
 // Quietly lets SIGQUIT end this process with exit code 131 and without a word,
 // until a subprocess.Relay catches it: by itself a Go program prints its
 // goroutines and exits with 2. It is for a tool to call once, as early as it can.
-// Where SIGINT is ignored, SIGQUIT is from now on: shells ignore the two
-// together, and Go programs can tell only of the first.
+// A SIGQUIT that was ignored when the process began is so again.
 func Quietly() {
-	if signal.Ignored(syscall.SIGINT) {
+	if atstart.Ignored(syscall.SIGQUIT) {
 		signal.Ignore(syscall.SIGQUIT)
 		return
 	}

@@ -1,0 +1,52 @@
+// Package atstart tells which signals were ignored or blocked when this process
+// began, so that a command that it runs can have them so too. Go's runtime catches
+// nearly all of them before any other code runs, and its exec gives a child the
+// default for these; os/signal can tell of few.
+package atstart
+
+import (
+	"os/signal"
+	"syscall"
+)
+
+// Last is the last signal's number on Linux; elsewhere there are fewer.
+const Last syscall.Signal = 64
+
+// Ignored says whether a signal was ignored. Where the runtime's own record cannot
+// be read (Known), it is right for HUP and INT only,
+// and takes QUIT to be as INT is. To be asked first before any
+// signal is asked for or ignored.
+func Ignored(s syscall.Signal) bool {
+	if r := record(); r.known && s > 0 && int(s) < len(r.actions) {
+		return r.actions[s] == ignore
+	}
+	if s == syscall.SIGQUIT {
+		s = syscall.SIGINT // shells ignore the two together
+	}
+	return signal.Ignored(s)
+}
+
+// Blocked says whether a signal was blocked; without Known it is false.
+func Blocked(s syscall.Signal) bool {
+	r := record()
+	return r.known && s > 0 && r.mask>>(s-1)&1 == 1
+}
+
+// Mask is the set of blocked signals, as Linux has it: signal n is bit n-1.
+func Mask() uint64 { return record().mask }
+
+// Known says whether all is known: in a program for Linux that was not stripped of
+// its symbols (ldflags -s).
+func Known() bool { return record().known }
+
+// ignore is SIG_IGN.
+const ignore = 1
+
+// actions are what the runtime found for each signal: 0 the default, 1 ignored.
+type actions [Last + 1]uintptr
+
+type found struct {
+	known   bool
+	actions actions
+	mask    uint64
+}
