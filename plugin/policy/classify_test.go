@@ -136,7 +136,7 @@ func TestOrderOfTheRules(t *testing.T) {
 		recognised{"exit 74", strange, "failed", "", abi.EffectsUnknown}.with(code(74)),
 
 		// What a caller stated, before a conflict.
-		{"the code of a precondition", *exited(4, "precondition failed on branch 'main': x\n", ""), "precondition_failed", "", abi.EffectsNone},
+		{"the code of a precondition", *exited(4, "precondition failed on branch 'main': expected head 'a' but current is b\n", ""), "precondition_failed", "", abi.EffectsNone},
 		{"the code of a precondition, with another text", *exited(4, stale, ""), "conflict", "", abi.EffectsUnknown},
 		{"the status of a precondition", *answered(412, stale), "precondition_failed", "", abi.EffectsNone},
 		{"the text of a precondition", *answered(500, "precondition_failure {expected: A}"), "precondition_failed", "", abi.EffectsNone},

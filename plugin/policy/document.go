@@ -129,7 +129,7 @@ const (
 func (p Proof) holds(call *abi.Call, v *view) bool {
 	switch p {
 	case ProofRefused:
-		return call.Remote && v.effects == abi.EffectsUnknown && v.result.IsProcess()
+		return call.Remote && v.effects == abi.EffectsUnknown && v.accounts
 	case ProofExit:
 		return v.effects == ""
 	}

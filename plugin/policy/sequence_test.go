@@ -18,8 +18,9 @@ type known struct {
 var pool = []known{
 	{refused, false}, {refused, false}, {refused, false}, {refused, false}, {broken, true}, {proxied, true}, {capped, false}, {lostRace, false},
 	{recovering, true}, {drifted, false}, {usage, false}, {strange, true}, {panicked, true}, {killed, true}, {timedOut, true},
-	{abi.Result{Signal: "SIGINT"}, true}, {*answered(503, "busy"), true}, {*answered(500, "graph is loading"), false},
-	{unsent(refused), false}, {*exited(75, "", ""), false}, {*exited(1, "x\ncommand_outcome: {\"effects\":\"unknown\"}\n", ""), true},
+	{abi.Result{Signal: "SIGINT"}, true}, {*answered(503, "busy"), true}, {*answered(500, "graph is loading"), true}, {*answered(503, "graph is loading"), false},
+	{unsent(refused), false}, {*exited(75, "", ""), true}, {*exited(75, "x\nHTTP 429\n"+tryAgain+"\n", ""), false},
+	{*exited(1, "server discovery timed out\n"+noEffects+"\n", ""), false}, {*exited(1, "graph is loading\nHTTP 503\n"+unknownEffects+"\n", ""), true},
 }
 
 // unsent is a result of which the host knows that nothing left the caller.

@@ -19,6 +19,7 @@ type view struct {
 	retryAfter *int64 // in microseconds, as the host or the program says
 	sent       abi.Sent
 	effects    abi.Effects // as the program says of the whole command; "": nothing
+	accounts   bool        // a well-formed account leaves the effects unknown
 	excerpt    []string    // of what it said, for people; to be joined
 }
 

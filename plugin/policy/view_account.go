@@ -32,8 +32,8 @@ func (v *view) accounted() fields {
 	before, line := cutLast(last)
 	outcome, stated := strings.CutPrefix(line, outcomeLine)
 	if f, ok := v.stdoutObject(); ok {
-		if stated {
-			f.effects = careful(f.effects, v.effectsIn(outcome))
+		if stated && v.effectsIn(outcome) != string(abi.EffectsNone) {
+			f.effects = string(abi.EffectsUnknown) // the more careful of the two
 		}
 		return f
 	}
@@ -131,19 +131,24 @@ const (
 	exitCapped       = 75
 )
 
-// effectsOf is what an outcome says of the effects of the whole command. They are
-// none only in the known words, all of them and no others, of a program that
-// ended by itself with the exit code that goes with them.
+// effectsOf is what an outcome says of the effects of the whole command. It counts
+// only in the known words, all of them and no others, of a program that ended by
+// itself with the exit code that goes with them; anything else leaves the effects
+// unknown, and is no account.
 func (v *view) effectsOf(outcome strictjson.Value) string {
+	v.accounts = false
 	if outcome.Kind != strictjson.Object || len(outcome.Names) != 3 || v.result.ExitCode == nil || v.result.Signal != "" {
 		return string(abi.EffectsUnknown)
 	}
 	m := new(strictjson.Faults).Members(outcome, "")
-	none := m.String("execution") == "not_started" && m.String("effects") == string(abi.EffectsNone)
-	switch action, code := m.String("action"), *v.result.ExitCode; {
-	case none && action == "retry" && code == exitCapped,
-		none && action == "refresh" && (code == exitFailed || code == exitPrecondition):
-		return string(abi.EffectsNone)
+	execution, effects, action := m.String("execution"), m.String("effects"), m.String("action")
+	switch code := *v.result.ExitCode; {
+	case execution == "not_started" && effects == string(abi.EffectsNone):
+		if action == "retry" && code == exitCapped || action == "refresh" && (code == exitFailed || code == exitPrecondition) {
+			return effects
+		}
+	case execution == "unknown" && effects == string(abi.EffectsUnknown):
+		v.accounts = code == exitFailed && (action == "reconcile" || action == "refresh" || action == "recover")
 	}
 	return string(abi.EffectsUnknown)
 }
