@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"time"
 
 	"outlast/abi"
 	"outlast/host"
+	"outlast/host/commands"
+	"outlast/host/omnigraph"
 )
 
 type policyExplainVerb struct {
@@ -17,6 +20,8 @@ type policyExplainVerb struct {
 	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file (default: ${default})."`
 	Seed   int64  `default:"0" help:"The seed of the jitter."`
 	JSON   bool   `name:"json" help:"Print one JSON object."`
+
+	Command []string `arg:"" optional:"" passthrough:"partial" placeholder:"COMMAND" help:"The command line that ended so, behind the policy and --. What it tells of the call counts where no flag says otherwise."`
 }
 
 // explanation is what explain prints.
@@ -40,8 +45,8 @@ type matched struct {
 	Text string `json:"text"`
 }
 
-// Run asks the plugin about one result. Without --local and --read the call is
-// taken for the careful case: a write over the network.
+// Run asks the plugin about one result. Without a command line, --local and
+// --read the call is taken for the careful case: a write over the network.
 func (v *policyExplainVerb) Run(ctx context.Context) error {
 	p, err := loadPolicy(v.Policy)
 	if err != nil {
@@ -56,7 +61,11 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 		return err
 	}
 	defer plug.Close(ctx)
-	call := v.call(host.Call{Label: "explain", Remote: true, Seed: &v.Seed})
+	guess, err := v.guess()
+	if err != nil {
+		return err
+	}
+	call := v.call(guess)
 	action, err := plug.Explain(ctx, p, call, result)
 	if err != nil {
 		return unusable(err)
@@ -67,6 +76,29 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	}
 	e.print(call)
 	return nil
+}
+
+// guess is the call as the command line tells of it.
+func (v *policyExplainVerb) guess() (host.Call, error) {
+	call := host.Call{Label: "explain", Remote: true, Seed: &v.Seed}
+	argv := v.Command
+	if len(argv) > 0 && argv[0] == "--" {
+		argv = argv[1:]
+	}
+	if len(argv) == 0 {
+		return call, nil
+	}
+	switch commandName(argv[0]) {
+	case "":
+		return call, usageError("policy explain: expected a command line that outlast reads, such as omnigraph's, behind the policy and --, not %q", argv[0])
+	case "omnigraph":
+		inv := omnigraph.Parse(argv)
+		call.Remote, call.Read, call.OneRequest = inv.Remote, !inv.Write, inv.OneRequest()
+	default:
+		line := commands.Parse(argv, os.Environ())
+		call.Read, call.OneRequest = line.Read, &line.Direct
+	}
+	return call, nil
 }
 
 func explain(a *abi.Action) explanation {

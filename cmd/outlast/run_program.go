@@ -69,7 +69,9 @@ func (w *wrapped) judge() {
 		return
 	case !w.known || !w.policyReads():
 		w.call.OneRequest = new(false)
-	case w.graph == nil:
+	case w.graph != nil:
+		w.call.OneRequest = w.graph.OneRequest()
+	default:
 		w.call.OneRequest = &w.line.Direct
 	}
 }

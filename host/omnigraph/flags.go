@@ -99,6 +99,20 @@ var longFlags = map[string]role{
 	"timeout":         plainValue,
 	"idempotency-key": plainValue,
 	"since":           plainValue,
+
+	// since 0.11: values of any verb, managed folders, deployments
+	"set":               plainValue, // NAME=VALUE
+	"managed":           noValue,
+	"discovery":         noValue,
+	"check":             noValue,
+	"writers-stopped":   noValue,
+	"deployment-id":     plainValue,
+	"deletion-id":       plainValue,
+	"incarnation":       plainValue,
+	"expected-revision": plainValue,
+	"message":           plainValue,
+	"retention-seconds": plainValue,
+	"to-format":         plainValue,
 }
 
 var shortFlags = map[byte]role{
