@@ -125,20 +125,20 @@ func (a *Action) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (w *Wake) Fields(f *fields.List) {
-	f.Word("by", (*string)(&w.By), "", string(Accepting), string(Ready)).Says("the least readiness that may")
+	f.Word("by", (*string)(&w.By), "", string(Accepting), string(Ready)).Required().Says("the least readiness that may")
 	f.Int("after_us", &w.AfterUS, 0, fields.Most).Says("not before so much of this wait has passed; 0 where it is missing")
 }
 
 // Fields implements fields.Message.
 func (y *Why) Fields(f *fields.List) {
-	f.String("rule", &y.Rule, 0).Says("the kind of the rule that matched")
-	fields.Items(f, "matched", &y.Matched).Always(true).Says("what matched; empty for a rule that matches everything")
+	f.String("rule", &y.Rule, 0).Required().Says("the kind of the rule that matched")
+	fields.Items(f, "matched", &y.Matched).Required().Says("what matched; empty for a rule that matches everything")
 }
 
 // Fields implements fields.Message.
 func (m *Matched) Fields(f *fields.List) {
-	f.String("in", &m.In, 0).Says("where: `message`, `cause 1`, `anywhere`, `shown`, `exit code`, `signal`, `HTTP status`, `effects`, `sent`, `attempt`")
-	f.String("text", &m.Text, 0).Says("what matched")
+	f.String("in", &m.In, 0).Required().Says("where: `message`, `cause 1`, `anywhere`, `shown`, `exit code`, `signal`, `HTTP status`, `effects`, `sent`, `attempt`, and `call` for what the call says of itself")
+	f.String("text", &m.Text, 0).Required().Says("what matched")
 }
 
 // Fields implements fields.Message.

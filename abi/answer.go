@@ -100,7 +100,7 @@ type BuiltIn struct {
 
 // Fields implements fields.Message.
 func (d *Description) Fields(f *fields.List) {
-	f.Message("abi", &d.ABI).Says("the contract's version: `major`, `minor`, `patch`, all integers")
+	f.Message("abi", &d.ABI).Required().Says("the contract's version: `major`, `minor`, `patch`, all integers")
 	f.String("version", &d.Version, 0).Says("the release of outlast that it is part of")
 	f.String("build", &d.Build, 0).Says("the toolchain that built it")
 	fields.Items(f, "policies", &d.Policies).Always(true).Says("the built-in policies, the default one first")
@@ -108,9 +108,9 @@ func (d *Description) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (v *Version) Fields(f *fields.List) {
-	f.Int("major", &v.Major, 0, fields.Most).Always(true)
-	f.Int("minor", &v.Minor, 0, fields.Most).Always(true)
-	f.Int("patch", &v.Patch, 0, fields.Most).Always(true)
+	f.Int("major", &v.Major, 0, fields.Most).Required()
+	f.Int("minor", &v.Minor, 0, fields.Most).Required()
+	f.Int("patch", &v.Patch, 0, fields.Most).Required()
 }
 
 // Fields implements fields.Message.
@@ -129,13 +129,16 @@ func DecodeDescription(text string) (Description, error) {
 	return d, err
 }
 
-// checked is check's answer: the normalised document and its digest.
-type checked struct{ document, digest string }
+// Checked is check's answer.
+type Checked struct {
+	Policy string // the normalised document, as JSON
+	Digest string
+}
 
 // Fields implements fields.Message.
-func (c *checked) Fields(f *fields.List) {
-	f.Add("policy", raw{&c.document}).Says("the normal form: every default filled in, every duration and fraction in one spelling, members in one order")
-	f.String("digest", &c.digest, 0).Says("FNV-1a of 128 bits over the normal form's text. It tells documents apart; it is no protection against forgery")
+func (c *Checked) Fields(f *fields.List) {
+	f.Add("policy", raw{&c.Policy}).Says("the normal form: every default filled in, every duration and fraction in one spelling, members in one order")
+	f.String("digest", &c.Digest, 0).Says("FNV-1a of 128 bits over the normal form's text. It tells documents apart; it is no protection against forgery")
 }
 
 // raw is the form of an object that is kept as its text.
@@ -153,4 +156,4 @@ func (o raw) Clear()                   { *o.at = "" }
 func (o raw) Describe(a *fields.About) { a.Kind = "document" }
 
 // EncodeChecked is check's answer.
-func EncodeChecked(document, digest string) []byte { return answer(&checked{document, digest}) }
+func EncodeChecked(document, digest string) []byte { return answer(&Checked{document, digest}) }

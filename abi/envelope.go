@@ -22,8 +22,8 @@ func (e *Error) Error() string {
 
 // Fields implements fields.Message.
 func (e *Error) Fields(f *fields.List) {
-	f.Word("code", &e.Code, "", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal).Says("for programs; see below")
-	f.String("message", &e.Message, 0).Says("for people; it may change")
+	f.Word("code", &e.Code, "", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal).Required().Says("for programs; see below")
+	f.String("message", &e.Message, 0).Required().Says("for people; it may change")
 	f.String("field", &e.Field, 0).Says("the path of what is at fault, such as `event.result.exit_code` or `policy.rules[2].kind`; the host function, for `host_failed`; missing where it is the whole")
 	f.Add("faults", faults{&e.Faults}).Says("of `invalid_policy`: every fault, each with a `field` (empty for the whole) and a `message`; the first is the error's own")
 }
@@ -34,7 +34,7 @@ type fault strictjson.Fault
 // Fields implements fields.Message.
 func (t *fault) Fields(f *fields.List) {
 	f.String("field", &t.Field, 0).Required()
-	f.String("message", &t.Message, 0)
+	f.String("message", &t.Message, 0).Required()
 }
 
 // faults is the form of a list of them.

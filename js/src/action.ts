@@ -1,7 +1,8 @@
 /** What a policy wants next. */
 
-import { type Outcome, readOutcome, type WireOutcome } from "./outcome.js";
+import { type Outcome, readOutcome } from "./outcome.js";
 import { millis } from "./wire.js";
+import type { WireAction } from "./wire-types.js";
 
 /** How much of an answer was seen from a server: it accepted a connection, or it
  * answered its health check as expected, twice. The second implies the first. */
@@ -60,21 +61,6 @@ export type Action = Retry | Stop;
 
 /** The plugin wants something that this package does not know: the call must stop. */
 export class UnknownActionError extends Error {}
-
-/** An action on the wire. */
-export interface WireAction {
-  type: string;
-  kind?: string;
-  budget?: string;
-  attempt?: number;
-  delay_us?: number;
-  remaining_us?: number;
-  repair?: boolean;
-  repair_force?: boolean;
-  wake?: { by: Readiness; after_us?: number };
-  why?: { rule: string; matched?: { in: string; text: string }[] };
-  outcome?: WireOutcome;
-}
 
 /** An action as the plugin said it. */
 export function readAction(said: WireAction): Action {

@@ -2,6 +2,7 @@
 
 import { surprise } from "./surprise.js";
 import { checkMembers, micros, show } from "./wire.js";
+import type { WireCall } from "./wire-types.js";
 
 const MAX_LABEL_BYTES = 256;
 
@@ -60,9 +61,9 @@ export interface Call {
  * @throws TypeError if a member is missing, unknown or of the wrong type.
  * @throws RangeError if a number or the label is out of bounds.
  */
-export function callMembers(call: Call, seed: number): Record<string, unknown> {
+export function callMembers(call: Call, seed: number): WireCall {
   checkCall(call);
-  const members: Record<string, unknown> = { remote: call.remote, write: call.write, seed };
+  const members: WireCall = { remote: call.remote, write: call.write, seed };
   if (call.label) {
     members.label = Buffer.from(call.label).toString();
   }

@@ -2,6 +2,7 @@
 
 import type { Result } from "./result.js";
 import { millis } from "./wire.js";
+import type { WireOutcome } from "./wire-types.js";
 
 /** How a call may end. */
 export type OutcomeType =
@@ -85,25 +86,6 @@ export function outcomeWith(
   members: Partial<Omit<Outcome, "type" | "ok">>,
 ): Outcome {
   return { type, ok: type === "ok", ...NOTHING, ...members };
-}
-
-/** An outcome on the wire. Members that are not known are passed over, so that a newer
- * plugin of the same major version may add some. */
-export interface WireOutcome {
-  type: OutcomeType;
-  kind?: string;
-  effects?: Effects;
-  reason?: string;
-  budget?: string;
-  budget_attempts?: number;
-  budget_spent_us?: number;
-  attempts?: number;
-  elapsed_us?: number;
-  retry_after_us?: number;
-  message?: string;
-  remedy?: string;
-  last_error?: string;
-  history?: { attempt?: number; at_us: number; kind?: string }[];
 }
 
 /** An outcome as the plugin said it. */

@@ -2,6 +2,7 @@
 
 import { type Text, textMembers } from "./text.js";
 import { checkMembers, MAX_INTEGER, micros, retryAfterMicros, show } from "./wire.js";
+import type { WireResult } from "./wire-types.js";
 
 /** Whether an attempt's request left the caller. */
 export type Sent = "no" | "yes" | "unknown";
@@ -78,7 +79,7 @@ export function succeeded(result: Result): boolean {
  * @throws TypeError if a member is unknown or of the wrong type.
  * @throws RangeError if a number or a signal is out of bounds.
  */
-export function resultMembers(result: Result): Record<string, unknown> {
+export function resultMembers(result: Result): WireResult {
   checkResult(result);
   const members: Record<string, unknown> = {
     ...textMembers("stdout", result.stdout),

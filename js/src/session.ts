@@ -1,7 +1,7 @@
 /** One call, event by event. */
 
 import { randomInt } from "node:crypto";
-import { type Action, type Readiness, readAction, type Stop, type WireAction } from "./action.js";
+import { type Action, type Readiness, readAction, type Stop } from "./action.js";
 import { type Call, callMembers } from "./call.js";
 import { currentClock } from "./clock.js";
 import { AnswerError } from "./envelope.js";
@@ -9,6 +9,7 @@ import { PluginError } from "./errors.js";
 import type { Policy } from "./policy.js";
 import { type Result, resultMembers } from "./result.js";
 import { checkMembers, MAX_INTEGER, micros, randomNumber, show } from "./wire.js";
+import type { WireDecision, WireEvent } from "./wire-types.js";
 
 /** When something happened. */
 export interface When {
@@ -31,14 +32,6 @@ export interface SessionOptions {
   readonly seed?: number | undefined;
   /** Of a session to be continued, as that had it; it must have had the same policy. */
   readonly state?: string | undefined;
-}
-
-interface Event {
-  type: string;
-  now_us: number;
-  random?: number;
-  by?: Readiness;
-  result?: Record<string, unknown>;
 }
 
 /**
@@ -150,14 +143,14 @@ export class Session {
     return action;
   }
 
-  #event(type: string, when: When, result?: Result): Event {
+  #event(type: WireEvent["type"], when: When, result?: Result): WireEvent {
     if (this.#over) {
       throw new Error("outlast: the session is over: its policy has said to stop");
     }
     if (this.#busy) {
       throw new Error("outlast: the session is deciding: one event comes after another");
     }
-    const event: Event = { type, now_us: micros(when.now ?? currentClock().now(), "now") };
+    const event: WireEvent = { type, now_us: micros(when.now ?? currentClock().now(), "now") };
     if (when.random !== undefined) {
       event.random = randomNumber(when.random);
     }
@@ -167,7 +160,7 @@ export class Session {
     return event;
   }
 
-  async #answer(event: Event, explain = false): Promise<Action> {
+  async #answer(event: WireEvent, explain = false): Promise<Action> {
     this.#busy = true;
     try {
       const { action, state } = await this.#decide(event, explain);
@@ -202,14 +195,14 @@ export class Session {
     return failure;
   }
 
-  async #decide(event: Event, explain: boolean): Promise<Decided> {
+  async #decide(event: WireEvent, explain: boolean): Promise<WireDecision> {
     const state = this.#state && `,"state":${JSON.stringify(this.#state)}`;
     const rest =
       `,"call":${this.#members}${state},"event":${JSON.stringify(event)}` +
       `${explain ? ',"explain":true' : ""}}`;
     const { plugin } = this.policy;
     const ask = async (policy: string) =>
-      (await plugin.ask("decide", `{"policy":${policy}${rest}`, this.onReplaced)) as Decided;
+      (await plugin.ask("decide", `{"policy":${policy}${rest}`, this.onReplaced)) as WireDecision;
     try {
       return await ask(await this.policy.reference());
     } catch (error) {
@@ -219,11 +212,6 @@ export class Session {
       throw error;
     }
   }
-}
-
-interface Decided {
-  action: WireAction;
-  state?: string;
 }
 
 function isOurs(error: Error): boolean {

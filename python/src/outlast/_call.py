@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _wire
 from ._errors import PluginError
@@ -11,6 +11,7 @@ from ._warnings import SECONDS_PER_DAY, warn
 
 if TYPE_CHECKING:
     from ._plugin import Plugin
+    from ._wire_types import WireCall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +86,9 @@ class Call:
         if self.surface_conflict and not self.write:
             warn("surface_conflict means nothing for a read: only a write can lose a race")
 
-    def _members(self, seed: int | None) -> dict[str, Any]:
+    def _members(self, seed: int | None) -> WireCall:
         """The call as the wire has it."""
-        members: dict[str, Any] = {"remote": self.remote, "write": self.write}
+        members: WireCall = {"remote": self.remote, "write": self.write}
         if self.label:
             members["label"] = _wire.utf8(self.label)
         if self.surface_conflict:
@@ -112,7 +113,7 @@ MINOR_CLAIMS = 2
 ``one_request``."""
 
 
-def told(members: dict[str, Any], plugin: Plugin) -> dict[str, Any]:
+def told(members: WireCall, plugin: Plugin) -> WireCall:
     """A call in words that a plugin knows.
 
     Raises:
@@ -128,4 +129,7 @@ def told(members: dict[str, Any], plugin: Plugin) -> dict[str, Any]:
             f"the plugin is of a contract before 1.{MINOR_CLAIMS}, which has no word for a write "
             "that is repeatable or may make several requests",
         )
-    return {name: value for name, value in members.items() if name not in claims}
+    known = members.copy()
+    known.pop("one_request", None)
+    known.pop("repeatable", None)
+    return known

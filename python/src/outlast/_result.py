@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal as signals
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _wire
 from ._warnings import warn
+
+if TYPE_CHECKING:
+    from ._wire_types import WireResult
 
 Sent = Literal["no", "yes", "unknown"]
 """Whether an attempt's request left the caller."""
@@ -121,7 +124,7 @@ class Result:
             return self.exit_code == 0
         return self.http_status is not None and self.http_status // 100 == 2 and not self.message
 
-    def _members(self) -> dict[str, Any]:
+    def _members(self) -> WireResult:
         """The result as the wire has it."""
         members: dict[str, Any] = {}
         for name in ("exit_code", "http_status"):
@@ -146,7 +149,7 @@ class Result:
             members["streamed"] = True
         if self.sent != "unknown":
             members["sent"] = self.sent
-        return members
+        return cast("WireResult", members)
 
 
 def _check_integer(value: Any, field: str) -> None:

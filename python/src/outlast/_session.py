@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _clock, _wire
 from ._action import Action, Readiness, Stop, UnknownActionError, read_action
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ._policy import Policy
+    from ._wire_types import WireEvent
+
+EventType = Literal["attempted", "woken", "down", "not_ready", "repaired", "cancelled"]
 
 
 class Session:
@@ -180,21 +183,19 @@ class Session:
         return action
 
     def _event(
-        self, event: str, now: float | None, random: float | None, result: Result | None
-    ) -> dict[str, Any]:
+        self, event: EventType, now: float | None, random: float | None, result: Result | None
+    ) -> WireEvent:
         if self._over:
             raise RuntimeError("outlast: the session is over: its policy has said to stop")
         at = _clock.now() if now is None else now
-        members: dict[str, Any] = {"type": event, "now_us": _wire.micros(at, "now")}
+        members: WireEvent = {"type": event, "now_us": _wire.micros(at, "now")}
         if random is not None:
             members["random"] = _wire.random_number(random)
         if result is not None:
             members["result"] = result._members()
         return members
 
-    def _answer(
-        self, event: dict[str, Any], result: Result | None, explain: bool = False
-    ) -> Action:
+    def _answer(self, event: WireEvent, result: Result | None, explain: bool = False) -> Action:
         try:
             ok = self._decide(event, explain)
             action = read_action(ok["action"])
@@ -217,7 +218,7 @@ class Session:
         self._repairing = action.repair
         return action
 
-    def _decide(self, event: dict[str, Any], explain: bool) -> Any:
+    def _decide(self, event: WireEvent, explain: bool) -> Any:
         if not self._text:
             self._text = _wire.dumps(told(self._members, self._policy.plugin))
         rest = b',"call":' + self._text

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"path/filepath"
+	"reflect"
+
+	"outlast/abi"
+	"outlast/abi/conformance"
+	"outlast/abi/fields"
+)
+
+// message is a message of the contract with what its fields do not say.
+type message struct {
+	of    fields.Message
+	file  string // of its schema; "": inside others
+	title string
+	open  bool // a newer plugin may add members
+	// rules are what must hold between the fields, as members of the schema: what
+	// the message's Check sees to.
+	rules string
+}
+
+var messages = []message{
+	{of: &abi.Call{}, file: "call", title: "A call: the same for all of its attempts"},
+	{of: &abi.Result{}, file: "result", title: "How one attempt or repair ended", rules: `"dependentSchemas":{` +
+		`"stdout":{"properties":{"stdout_head":false,"stdout_tail":false}},` +
+		`"stderr":{"properties":{"stderr_head":false,"stderr_tail":false}},` +
+		`"message":{"properties":{"message_head":false,"message_tail":false}}}`},
+	{of: &abi.Event{}, file: "event", title: "One thing that happened to a call", rules: `"allOf":[` +
+		`{"if":{"properties":{"type":{"const":"woken"}}},"then":{"required":["by"],"properties":{"result":false}},"else":{"properties":{"by":false}}},` +
+		`{"if":{"properties":{"type":{"enum":["down","not_ready"]}}},"then":{"properties":{"result":false}}},` +
+		`{"if":{"properties":{"type":{"enum":["attempted","repaired"]}}},"then":{"required":["result"]}}]`},
+	{of: &abi.Action{}, file: "action", title: "What the policy wants next", open: true,
+		rules: `"if":{"properties":{"type":{"const":"retry"}}},"then":{"required":["attempt","delay_us"],"properties":{"outcome":false}},` +
+			`"else":{"required":["outcome"],"properties":{"attempt":false,"delay_us":false,"repair":false,"wake":false,"state":false}}`},
+	{of: &abi.Outcome{}, file: "outcome", title: "How a call ended", open: true},
+	{of: &abi.DecideRequest{}, file: "decide-request", title: "The input of decide"},
+	{of: &abi.Decision{}, title: "What decide answers", file: "decide-answer", open: true},
+	{of: &abi.RunRequest{}, file: "run-request", title: "The input of run"},
+	{of: &abi.RunAnswer{}, file: "run-answer", title: "What run answers", open: true, rules: `"oneOf":[{"required":["outcome"]},{"required":["continue"]}]`},
+	{of: &abi.Slept{}, file: "slept", title: "What outlast_sleep answers", rules: `"if":{"properties":{"wait":{"const":"woken"}}},"then":{"required":["by"]}`},
+	{of: &abi.Now{}, file: "now", title: "What outlast_now answers"},
+	{of: &abi.Description{}, file: "describe-answer", title: "What describe answers", open: true},
+	{of: &abi.Checked{}, file: "check-answer", title: "What check answers", open: true},
+	{of: &abi.Error{}, file: "error", title: "Why there is no answer", open: true},
+}
+
+// answers are the messages that stand in an envelope.
+func (m *message) answer() bool {
+	switch m.of.(type) {
+	case *abi.Decision, *abi.RunAnswer, *abi.Description, *abi.Checked:
+		return true
+	}
+	return false
+}
+
+// known is the message that a field has inside, if it has a schema of its own.
+func known(of fields.Message) *message {
+	for i := range messages {
+		if reflect.TypeOf(messages[i].of) == reflect.TypeOf(of) {
+			return &messages[i]
+		}
+	}
+	return nil
+}
+
+// nameOf is a message's name in Go, such as Call.
+func nameOf(of fields.Message) string { return reflect.TypeOf(of).Elem().Name() }
+
+// generated are all files, by their path below root.
+func generated(root string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for i := range messages {
+		text, err := conformance.Format([]byte(messages[i].schema()))
+		if err != nil {
+			return nil, err
+		}
+		files[filepath.Join(root, "abi/schema", messages[i].file+".json")] = text
+	}
+	page := filepath.Join(root, "abi/ABI.md")
+	text, err := withTables(page)
+	if err != nil {
+		return nil, err
+	}
+	files[page] = text
+	files[filepath.Join(root, "js/src/wire-types.ts")] = []byte(typeScript())
+	files[filepath.Join(root, "python/src/outlast/_wire_types.py")] = []byte(python())
+	return files, nil
+}
