@@ -179,18 +179,21 @@ func (t *Target) expects(status int) bool {
 }
 
 // Shown is a user's text for a message, without what may be a secret in it: a
-// user name and password, a query.
+// user name and password, a query. An @ behind a ? may end either.
 func Shown(text string) string {
-	text, query, _ := strings.Cut(text, "?")
-	if query != "" {
+	scheme := ""
+	if i := strings.Index(text, "://"); i >= 0 {
+		scheme, text = text[:i+3], text[i+3:]
+	}
+	text, query, hidden := strings.Cut(text, "?")
+	if strings.Contains(query, "@") || strings.Contains(scheme, "@") || strings.Contains(scheme, "?") {
+		return "…"
+	}
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		text = "…" + text[at:]
+	}
+	if hidden {
 		text += "?…"
 	}
-	at := strings.LastIndexByte(text, '@')
-	if at < 0 {
-		return text
-	}
-	if scheme := strings.Index(text, "://"); scheme >= 0 && scheme+3 <= at {
-		return text[:scheme+3] + "…" + text[at:]
-	}
-	return "…" + text[at:]
+	return scheme + text
 }

@@ -144,3 +144,25 @@ func TestAQueryIsHidden(t *testing.T) {
 		}
 	}
 }
+
+func TestShown(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "",
+		"graph:8080":                     "graph:8080",
+		"http://graph:8080/x#200":        "http://graph:8080/x#200",
+		"http://me:secret@graph":         "http://…@graph",
+		"http://me:se@cret@graph/x":      "http://…@graph/x",
+		"me:secret@graph":                "…@graph",
+		"http://graph?key=secret":        "http://graph?…",
+		"http://graph?":                  "http://graph?…",
+		"http://me:secret@graph/?secret": "http://…@graph/?…",
+		"http://me:sec?ret@graph":        "…",
+		"http://graph/?a=me@secret":      "…",
+		"me:sec?http://ret@graph":        "…",
+		"me:secret@x://graph":            "…",
+	} {
+		if got := Shown(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}

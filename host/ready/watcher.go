@@ -22,6 +22,10 @@ const (
 	// confirmed is how long apart two answers must be for a server to be ready: one
 	// that starts, or is about to end, may give a single good answer (a choice).
 	confirmed = 50 * time.Millisecond
+	// sooner is how many times as often a server is looked at that says itself that
+	// it loads: it is about to be ready, and that answer costs it next to nothing (a
+	// choice: a write that waits out a restart starts 0.08 s after it, not 0.1).
+	sooner = 2
 	// inFlight bounds the looks under way at once: where none is answered, one
 	// begins whenever one of them may have ended.
 	inFlight = 8
@@ -120,6 +124,9 @@ func (w *watcher) pause(watched time.Duration) time.Duration {
 	for v := range w.watches {
 		if v.eager {
 			pause = min(max(watched/patience, shortest), longest)
+			if w.level == loading {
+				pause /= sooner
+			}
 			break
 		}
 	}
@@ -213,7 +220,7 @@ func (w *watcher) judge(began time.Time, l level) {
 		w.good, w.ready = time.Time{}, false
 	case w.good.IsZero():
 		w.good = began
-		w.sooner()
+		w.wakeUp()
 	default:
 		w.ready = w.ready || began.Sub(w.good) >= confirmed
 	}
@@ -236,7 +243,7 @@ func (w *watcher) tell(n int64) (told []*watch) {
 	return told
 }
 
-func (w *watcher) sooner() {
+func (w *watcher) wakeUp() {
 	select {
 	case w.hurry <- struct{}{}:
 	default:

@@ -374,6 +374,24 @@ def test_a_secret_is_not_shown(text: str) -> None:
     assert not any(mark + "secret" in told for mark in "=#?:'")
 
 
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("graph:8080", "graph:8080"),
+        ("http://graph:8080/x#200", "http://graph:8080/x#200"),
+        ("http://me:se@cret@graph/x", "http://…@graph/x"),
+        ("me:secret@graph", "…@graph"),
+        ("http://graph?key=secret", "http://graph?…"),
+        ("http://me:secret@graph/?secret", "http://…@graph/?…"),
+        ("http://me:sec?ret@graph", "…"),
+        ("http://graph/?a=me@secret", "…"),
+        ("me:sec?http://ret@graph", "…"),
+    ],
+)
+def test_what_is_shown(text: str, want: str) -> None:
+    assert _look.shown(text) == want
+
+
 def test_it_is_shown_without_its_path() -> None:
     assert repr(Omnigraph("https://me:secret@graph/og")) == "Omnigraph(https://graph:443)"
     assert Omnigraph("http://graph")._target != ready.Server("http://graph/")._target

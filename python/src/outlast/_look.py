@@ -172,13 +172,17 @@ def _bad(text: str, why: str, forms: str = FORMS) -> ValueError:
 
 def shown(text: str) -> str:
     """A target without what may be a secret in it: a user name and password, a
-    query.
+    query. An @ behind a ? may end either.
     """
-    text, query, _ = text.partition("?")
-    start, at, end = text.rpartition("@")
-    if at and start:
-        text = "…@" + end
-    return text + ("?…" if query else "")
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        scheme, rest = "", text
+    rest, query, hidden = rest.partition("?")
+    if "@" in hidden or "@" in scheme or "?" in scheme:
+        return "…"
+    _, at, end = rest.rpartition("@")
+    rest = ("…@" + end if at else end) + ("?…" if query else "")
+    return scheme + mark + rest
 
 
 def look(target: Target, connected: Callable[[], None]) -> Level:

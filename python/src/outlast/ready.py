@@ -32,6 +32,10 @@ PATIENCE = 600
 """How much of the time that a server has been watched may pass until its return
 is noticed (a choice): after 30 s the looks begin to be rarer."""
 
+SOONER = 2
+"""How many times as often a server is looked at that says itself that it loads: it
+is about to be ready, and that answer costs it next to nothing (a choice)."""
+
 CONFIRMED = 0.05
 """Seconds between two good answers of a server that is ready: one that starts, or
 is about to end, may give a single one (a choice)."""
@@ -236,6 +240,8 @@ class _Watcher:
         pause = LONGEST
         if any(watch.eager for watch in self._watches):
             pause = min(max(watched / PATIENCE, SHORTEST), LONGEST)
+            if self.level == Level.LOADING:
+                pause /= SOONER
         if self._good is not None and not self._ready:
             pause = CONFIRMED
         # Where looks are not answered they must not pile up.
