@@ -17,7 +17,7 @@ import (
 	"outlast/host"
 )
 
-const loadingReport = "Error: \n   0: graph is loading; wait for its startup attempt to complete\n\n"
+const loadingReport = "Error: \n   0: graph is loading; wait for its startup attempt to complete\n" + whole
 
 // A restart as releases since 0.12 have it, in the time of a bubble: away, then
 // there and loading, then ready. While it loads an attempt is made every 10 s,

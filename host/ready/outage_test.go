@@ -90,9 +90,12 @@ func play(t *testing.T, d door, call host.Call, s server0) (told story) {
 	return told
 }
 
-const refusedReport = "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n   1: client error (Connect)\n   2: tcp connect error\n\n"
-const proxiedReport = "Error: \n   0: server returned 503 Service Unavailable: no healthy upstream\n\n"
-const brokenReport = "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n   1: client error (SendRequest)\n   2: connection closed before message completed\n\n"
+// whole is what follows a report that is known not to be cut.
+const whole = "\nLocation:\n   crates/omnigraph-cli/src/helpers.rs:515\n"
+
+const refusedReport = "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n   1: client error (Connect)\n   2: tcp connect error\n" + whole
+const proxiedReport = "Error: \n   0: server returned 503 Service Unavailable: no healthy upstream\n" + whole
+const brokenReport = "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n   1: client error (SendRequest)\n   2: connection closed before message completed\n" + whole
 
 func exited(code int64, stderr string) abi.Result {
 	return abi.Result{ExitCode: &code, Stderr: abi.Clip(stderr)}
