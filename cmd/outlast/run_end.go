@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"syscall"
 
@@ -104,6 +105,9 @@ const exitUnended = 125
 
 func (w *wrapped) show(e ending) (code int, err error) {
 	shown := w.last.Commit()
+	if left := w.last.CarryOn(os.Stdout, os.Stderr); left != nil {
+		w.printer.Notice("what the command left behind can print nothing from now on: %v", left)
+	}
 	readerGone := errors.Is(shown, syscall.EPIPE)
 	if !readerGone { // in a pipeline that is an ordinary end
 		w.printer.Finish(e.outcome)

@@ -52,8 +52,14 @@ func (e *Ended) endedByUs() bool {
 // exitPipe is how a shell exits whose last command was ended by SIGPIPE.
 const exitPipe = 128 + int64(syscall.SIGPIPE)
 
-// Discard forgets what is held of the output of an attempt that failed.
+// Discard forgets what is held of the output of an attempt that failed, and cuts
+// off who still holds it.
 func (e *Ended) Discard() {
+	for _, s := range []*stream{e.stdout, e.stderr} {
+		if left := s.takeLeft(); left != nil {
+			left.Close()
+		}
+	}
 	e.stdout.discard()
 	e.stderr.discard()
 }

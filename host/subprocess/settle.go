@@ -23,13 +23,17 @@ const (
 const leftoverWait = 250 * time.Millisecond
 
 // settle waits for the output after the process is gone. All that the process
-// itself wrote is read, however slow the reader of our output is. What it left
-// behind is read as hearOut says and then, if we can find it, ended as an
-// attempt is; where we cannot, the pipe is closed.
+// itself wrote is read, however slow the reader of our output is. What a process
+// that succeeded left behind may go on, and CarryOn reads it. What a failed one
+// left behind is read as hearOut says and then, if we can find it, ended as an
+// attempt is, since the next attempt would start another; where we cannot, the
+// pipe is closed.
 func (p *process) settle(ctx context.Context, why reason, c *Command) {
 	p.stopFeeds()
 	c.Inputs.after()
-	if why == byItself && !isClosed(p.hurried.raised) {
+	alone := why == byItself && !isClosed(p.hurried.raised)
+	daemons := alone && p.succeeded() && canCarry
+	if alone && !daemons {
 		p.hearOut(ctx, holderPause, holderLimit)
 	} else {
 		p.hearOut(ctx, leftoverWait, leftoverWait)
@@ -37,7 +41,11 @@ func (p *process) settle(ctx context.Context, why reason, c *Command) {
 	if isClosed(p.silent) {
 		return
 	}
-	if ctx.Err() == nil {
+	switch {
+	case daemons:
+		p.stdout.expectHolders()
+		p.stderr.expectHolders()
+	case ctx.Err() == nil:
 		p.endHolders(ctx, c.holderKillAfter())
 	}
 	p.stdout.expectEnd()
@@ -57,6 +65,12 @@ func (p *process) settle(ctx context.Context, why reason, c *Command) {
 		p.stdout.abandon()
 		p.stderr.abandon()
 	}
+}
+
+// succeeded says whether the process, which is gone, ended with exit code 0.
+func (p *process) succeeded() bool {
+	code, _, err := p.end()
+	return err == nil && code != nil && *code == 0
 }
 
 // hearOut waits until nobody holds the output any more, or nothing was printed

@@ -47,6 +47,8 @@ type stream struct {
 	err    error       // the first that out gave
 	broken bool        // for which the child's pipe was closed; not: by a reader who is gone
 	cut    bool        // another process held the pipe in the end
+	carry  bool        // who then holds it is not cut off
+	left   *os.File    // the pipe, for whoever carries on
 
 	writing sync.Mutex // held while out is written to; taken before mu
 }
@@ -72,8 +74,37 @@ func (s *stream) read() {
 			break
 		}
 	}
-	s.source.Close()
+	if !s.leave() {
+		s.source.Close()
+	}
 	s.finish()
+}
+
+// leave keeps the pipe for whoever carries on, where another process holds it and
+// shall not be cut off.
+func (s *stream) leave() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cut && s.carry && s.err == nil {
+		s.left, s.cut = s.source, false
+	}
+	return s.left != nil
+}
+
+// expectHolders is called when who still holds the pipe may keep it.
+func (s *stream) expectHolders() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.carry = true
+}
+
+// takeLeft is the pipe that another process holds, once.
+func (s *stream) takeLeft() *os.File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := s.left
+	s.left = nil
+	return left
 }
 
 // expectEnd is called when the process is gone: what it wrote is in the pipe,
