@@ -25,8 +25,8 @@ func TestHoldersThatWereEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begun := time.Now()
-			e, stdout, _ := attempt(t, &Command{Argv: []string{"sh", "-c", c.script}})
-			if e.HoldersEnded != c.ended || e.CutOff || stdout != "said\n" || e.ShellStatus() != 0 {
+			e, stdout, _ := attempt(t, &Command{Argv: []string{"sh", "-c", c.script + "; exit 3"}})
+			if e.HoldersEnded != c.ended || e.CutOff || stdout != "said\n" || e.ShellStatus() != 3 {
 				t.Errorf("%d ended, want %d; %q, %+v", e.HoldersEnded, c.ended, stdout, e)
 			}
 			if took := time.Since(begun); took > DefaultKillAfter {
@@ -48,7 +48,7 @@ func TestHoldersHaveAsLongAsIsGiven(t *testing.T) {
 // prints later is lost, and that is known.
 func TestHolderThatCannotBeFound(t *testing.T) {
 	dir := t.TempDir()
-	c := &Command{Argv: []string{"sh", "-c", `echo said; echo $$ >pid.new; mv pid.new pid; until [ -e go ]; do sleep 0.02; done`}, Dir: dir}
+	c := &Command{Argv: []string{"sh", "-c", `echo said; echo $$ >pid.new; mv pid.new pid; until [ -e go ]; do sleep 0.02; done; exit 3`}, Dir: dir}
 	held := make(chan *os.File, 1)
 	go func() {
 		waitForFile(filepath.Join(dir, "pid"))
@@ -60,7 +60,7 @@ func TestHolderThatCannotBeFound(t *testing.T) {
 	}()
 	e, stdout, _ := attempt(t, c)
 	(<-held).Close()
-	if !e.CutOff || e.HoldersEnded != 0 || stdout != "said\n" || e.ShellStatus() != 0 {
+	if !e.CutOff || e.HoldersEnded != 0 || stdout != "said\n" || e.ShellStatus() != 3 {
 		t.Errorf("cut off %v, %d ended, %q, %+v", e.CutOff, e.HoldersEnded, stdout, e)
 	}
 }
@@ -68,13 +68,13 @@ func TestHolderThatCannotBeFound(t *testing.T) {
 // A signal that comes while what was left behind is heard ends that at once.
 func TestSignalWhileAHolderIsHeard(t *testing.T) {
 	t.Parallel()
-	r := startTool(t, nil, "sh", "-c", `(until [ -e over ]; do echo more; sleep 0.1; done) & echo $$ >pid.new; mv pid.new pid`)
+	r := startTool(t, nil, "sh", "-c", `(until [ -e over ]; do echo more; sleep 0.1; done) & echo $$ >pid.new; mv pid.new pid; exit 3`)
 	child := pidIn(t, r.path("pid"))
 	waitUntil(t, func() bool { _, runs := lookAt(child); return !runs })
 	begun := time.Now()
 	r.send(syscall.SIGTERM)
 	r.wait()
-	if got := shellStatus(r.cmd.ProcessState); got != 0 || time.Since(begun) > holderLimit {
+	if got := shellStatus(r.cmd.ProcessState); got != 143 || time.Since(begun) > holderLimit {
 		t.Errorf("status %d after %v, stderr %q", got, time.Since(begun), &r.stderr)
 	}
 	if err := os.WriteFile(r.path("over"), nil, 0o600); err != nil {

@@ -63,7 +63,7 @@ func TestDaemonIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What holds the output after the command's end is asked to end, its last words
+// What holds the output after a failed command's end is asked to end, its last words
 // are read, and it is killed if it does not.
 func TestDescendantThatHoldsTheOutput(t *testing.T) {
 	for name, c := range map[string]struct{ script, stdout string }{
@@ -79,8 +79,8 @@ func TestDescendantThatHoldsTheOutput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := startTool(t, nil, "sh", "-c", c.script)
-			if got := r.status(); got != 0 || r.stdout.String() != c.stdout {
+			r := startTool(t, nil, "sh", "-c", c.script+"; exit 3")
+			if got := r.status(); got != 3 || r.stdout.String() != c.stdout {
 				t.Errorf("status %d, stdout %q", got, &r.stdout)
 			}
 		})
