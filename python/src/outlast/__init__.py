@@ -36,7 +36,7 @@ from ._warnings import SurprisingValueWarning
 
 
 def __getattr__(name: str) -> Any:
-    """The modules `events`, `hooks`, `journal`, `ready` and `testing`, which are loaded when asked for."""
+    """The modules `events`, `hooks`, `journal`, `ready` and `testing`, loaded when asked for."""
     if name in ("events", "hooks", "journal", "ready", "testing"):
         from importlib import import_module
 

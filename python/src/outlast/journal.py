@@ -56,8 +56,9 @@ class InDoubt(JournalError):
 
     def __init__(self, key: str, record: str, began: str) -> None:
         super().__init__(
-            f"outlast: a run of the journal's key {key} that began at {began} may have been applied: "
-            f"look, and say so with outlast journal settle {record} --applied, or --not-applied"
+            f"outlast: a run of the journal's key {key} that began at {began} may have been "
+            f"applied: look, and say so with outlast journal settle {record} --applied, "
+            "or --not-applied"
         )
         self.record = record
 
