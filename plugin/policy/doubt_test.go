@@ -64,6 +64,35 @@ func TestRepeatableNeverTurnsUnknownIntoNone(t *testing.T) {
 	})
 }
 
+// What a program says of its request is of one: a script's last command may not
+// have sent its own, and the ones before have.
+func TestWhatAProgramSaysOfItsRequestIsOfOne(t *testing.T) {
+	call := write0(1)
+	call.OneRequest = new(false)
+	for _, r := range []*abi.Result{
+		exited(1, "", `{"error":"no such profile","request_dispatched":false}`),
+		exited(1, "", `{"error":"it raced","effects":"none"}`),
+		exited(1, "it raced\ncommand_outcome: {\"effects\":\"none\"}\n", ""),
+		exited(75, "", ""), exited(4, "", ""), exited(2, "error: unexpected argument", ""),
+	} {
+		a, _ := ask(t, builtin(t, "omnigraph"), &call, "", &abi.Event{Type: abi.Attempted, Result: r})
+		if a.Outcome == nil || a.Outcome.Type != abi.OutcomeIndeterminate || !strings.Contains(a.Outcome.Message, "may make several requests") {
+			t.Errorf("%s%s: %s", r.Stdout.Head, r.Stderr.Head, a.Encode())
+		}
+	}
+}
+
+// Once it is ok, nothing of it is in doubt.
+func TestASuccessEndsTheDoubt(t *testing.T) {
+	call := write0(1)
+	call.Repeatable, call.OneRequest = true, new(false)
+	w := wait0(t, steady(t, "150s"), call)
+	w.attempt(w.last.DelayUS, broken)
+	if o := w.attempt(w.last.DelayUS, done).Outcome; o == nil || o.Type != abi.OutcomeOK || o.Effects != abi.EffectsNone {
+		t.Errorf("%s", w.last.Encode())
+	}
+}
+
 func several(call *abi.Call) bool { return call.OneRequest != nil && !*call.OneRequest }
 
 // A write that may make several requests is followed by another attempt only

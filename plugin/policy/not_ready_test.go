@@ -73,7 +73,7 @@ func TestNoAttemptIsLeftOutForLongerThanACap(t *testing.T) {
 	doc := steady(t, "150s")
 	rapid.Check(t, func(t *rapid.T) {
 		w := wait0(t, doc, read0(1))
-		last := int64(0)
+		last, late := int64(0), int64(0) // a timer that fires late is nobody's fault
 		for w.last.Type == abi.Retry {
 			switch {
 			case w.last.Wake != nil && rapid.IntRange(0, 9).Draw(t, "down") == 0:
@@ -83,9 +83,10 @@ func TestNoAttemptIsLeftOutForLongerThanACap(t *testing.T) {
 				w.call.Write = true // an accepted connection does not wake a write
 				w.wake(rapid.Int64Range(0, w.last.DelayUS).Draw(t, "when"), abi.Accepting, 0)
 			case w.last.Wake != nil:
-				w.notReady(0, drawChance(t))
+				late = rapid.SampledFrom([]int64{0, 0, 0, 5000, 3 * million}).Draw(t, "late")
+				w.notReady(late, drawChance(t))
 			default:
-				if gap := w.now + w.last.DelayUS - last; gap > 10*million {
+				if gap := w.now + w.last.DelayUS - last; gap > 10*million+late {
 					t.Fatalf("no attempt for %d µs", gap)
 				}
 				w.attempt(w.last.DelayUS, refused)
@@ -124,6 +125,21 @@ func TestNotReadyNeverAddsAttempts(t *testing.T) {
 			t.Fatalf("%s, without %s", told.last.Encode(), without.last.Encode())
 		}
 	})
+}
+
+// A host that no longer sees that the server loads is back on the schedule.
+func TestTheScheduleGoesOnWhileTheServerLoads(t *testing.T) {
+	w := wait0(t, steady(t, "150s"), read0(1)) // the schedule: 0.5, 1.5, 3.5, 7.5, 15.5
+	for _, due := range []int64{500_000, 1_500_000, 3_500_000} {
+		w.notReady(0, 0)
+		if w.now != due || w.last.Attempt != 2 {
+			t.Errorf("left out at %d: %s", w.now, w.last.Encode())
+		}
+	}
+	w.attempt(w.last.DelayUS, refused)
+	if w.now != 7_500_000 || w.last.DelayUS != 8*million || w.last.Attempt != 3 {
+		t.Errorf("at %d: %s", w.now, w.last.Encode())
+	}
 }
 
 // Whatever the host has seen, the deadline gets its attempt.

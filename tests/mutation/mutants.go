@@ -154,9 +154,14 @@ var mutants = []mutant{
 	replace("retry.go", "\t\ts.vain++\n", "", "a flapping probe wakes for ever"),
 	replace("retry.go", "1<<min(vain-1, 32)", "1", "the hold-off does not grow"),
 	replace("retry.go", "d.wakeAfter = held\n", "d.wakeAfter = 0\n", "an ignored wake ends the hold-off"),
-	replace("retry.go", "|| left <= 0 ||", "||", "the deadline has no attempt while the server is down"),
+	replace("retry.go", "|| min(left, room) <= 0 ||", "|| room <= 0 ||", "the deadline has no attempt while the server is down"),
+	replace("retry.go", "|| min(left, room) <= 0 ||", "|| left <= 0 ||", "a graph that is ready waits for ever for one that loads"),
+	replace("retry.go", "withheld = sum(d.withheld, d.passed)", "withheld = d.passed", "only the last wait counts of what has been left out"),
+	replace("retry.go", "withheld = sum(d.withheld, d.passed)\n", "withheld = sum(d.withheld, d.passed)\n\t\ts.step = 0\n", "the schedule begins anew while the server loads"),
+	replace("retry.go", "\taction := d.waitOn(i, min(delay, left), held)\n\td.withheld = withheld\n", "\taction := d.waitOn(i, min(delay, left), held)\n", "what has been left out is forgotten"),
+	replace("retry.go", "if d.event.Type == abi.NotReady {", "if d.event.Type != abi.Woken {", "a server that is down is attempted each cap"),
 	replace("retry.go", "return d.next(i, 0), nil // the schedule ends", "return d.waitOn(i, left, held), nil // the schedule ends", "a call that stops before its end has no last attempt"),
-	replace("retry.go", "\ts.step++\n\tdelay := budget.Backoff.delay(s.step, u)", "\tdelay := budget.Backoff.delay(s.step, u)", "the schedule stands still while the server is down"),
+	replace("retry.go", "\ts.step++\n\tdelay := min(", "\tdelay := min(", "the schedule stands still while the server is down"),
 	replace("retry.go", "min(delay, left), held", "delay, held", "the schedule goes past its deadline while the server is down"),
 	replace("retry.go", "w != nil && s.vain < w.MaxVain && ", "w != nil && ", "a probe that was wrong three times is believed"),
 	replace("retry.go", "|| s.step >= abi.MaxAttempts", "", "a host that is always down outgrows the state"),
@@ -166,14 +171,23 @@ var mutants = []mutant{
 
 	// Repairs.
 	replace("retry.go", "action.Repair, action.RepairForce = true, b.Repair.Force", "action.Repair, action.RepairForce = false, b.Repair.Force", "never repairs"),
-	replace("decide.go", "branch := rule.branch(d.call, d.repaired > 0)", "branch := rule.branch(d.call, false)", "repairs each time"),
+	replace("decide.go", "branch := rule.branch(d.chosen, d.repaired > 0)", "branch := rule.branch(d.chosen, false)", "repairs each time"),
 	replace("decide.go", "d.phase == repairing && !d.event.Result.OK()", "d.phase == mending && !d.event.Result.OK()", "goes on after a failed repair"),
 	replace("decide.go", "return d.event.Result != nil && d.phase < repairing", "return d.event.Result != nil", "a repair that was done passes for the write"),
 
 	// Outcomes.
-	replace("decide.go", "if o.Effects == abi.EffectsUnknown {", "if s.Remedy == \"\" {", "an indeterminate write is called a failure"),
-	replace("decide.go", "\tif d.call.Write {\n\t\treturn e\n\t}\n\treturn abi.EffectsNone", "\treturn e", "a read has effects"),
-	replace("decide.go", "o.Effects = d.effects(b.Stop.Effects)", "o.Effects = abi.EffectsNone", "a cancelled write is said to have had no effect"),
+	replace("outcome.go", "o.Type = abi.OutcomeIndeterminate", "_ = o", "an indeterminate write is called a failure"),
+	replace("outcome.go", "if d.doubt && o.Type != abi.OutcomeOK {", "if d.doubt {", "a write that succeeded is in doubt"),
+	replace("decide.go", "\tif !d.call.Write {\n\t\treturn\n\t}\n", "", "a read has effects"),
+	replace("decide.go", "\t\td.weigh(rule.branch(d.chosen, d.repaired > 0))\n", "", "a cancelled write is said to have had no effect"),
+
+	// What a call says of itself.
+	replace("decide.go", "read.Write = false", "read.Write = true", "a repeatable write is not repeated"),
+	replace("decide.go", "\tif d.call.Repeatable {\n\t\trule, _ :=", "\tif false {\n\t\trule, _ :=", "a repeatable write has a read's effects: none"),
+	replace("decide.go", "\tcase d.doubt && !d.call.Repeatable:", "\tcase false:", "a script is run again on what its last command printed"),
+	replace("decide.go", "(d.event.Result.Sent != abi.SentNo || d.view.sent != abi.SentNo)", "d.view.sent != abi.SentNo", "a script is run again on what its last command says of its request"),
+	replace("decide.go", "(d.event.Result.Sent != abi.SentNo || d.view.sent != abi.SentNo)", "true", "a write of which nothing was sent does not wait"),
+	replace("state.go", "\tif s.doubt {\n", "\tif false {\n", "doubt is forgotten by the next attempt"),
 	replace("decide.go", "case d.event.Result.Streamed:", "case false:", "output is shown twice"),
 
 	// Reading what was printed.
