@@ -23,6 +23,7 @@ func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	w.attempts = n
 	command := w.command(w.argv, n)
 	command.Stdin, command.Inputs, command.Stdout = w.stdin, w.inputs, w.printer.Writer(os.Stdout)
+	command.OneLog = isOneFile(os.Stdout, os.Stderr)
 	command.Timeout = value(w.verb.AttemptTimeout)
 	command.Interactive = w.verb.Stdin != string(subprocess.None) && show.IsTerminal(os.Stdin) && show.IsTerminal(os.Stderr)
 	ended, err := command.Attempt(ctx)
@@ -40,6 +41,16 @@ func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	w.spendInputs(ended)
 	ended.Result.Sent = w.line.Sent(&ended.Result)
 	return ended.Result, err
+}
+
+// isOneFile says whether both lead to the same file, pipe or terminal.
+func isOneFile(a, b *os.File) bool {
+	one, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	other, err := b.Stat()
+	return err == nil && os.SameFile(one, other)
 }
 
 // spendInputs lets a failed attempt be the last if another would have less to

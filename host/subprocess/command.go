@@ -48,6 +48,10 @@ type Command struct {
 	// Each is written to by a goroutine of its own.
 	Stdout, Stderr io.Writer
 
+	// OneLog says that Stdout and Stderr lead to one place, so that what is held of
+	// both is written in the order in which it was read.
+	OneLog bool
+
 	// Interactive says that Stderr is shown to somebody who can answer on Stdin: an
 	// unfinished line of stderr that has stood for 100 ms may be a question. It is
 	// passed on, and so is from then on all of that attempt's stderr.

@@ -35,6 +35,7 @@ type Ended struct {
 // reports what could not be written, now or while the attempt was streaming,
 // such as EPIPE when the reader is gone.
 func (e *Ended) Commit() error {
+	e.stdout.order.commit()
 	return errors.Join(e.stdout.commit(), e.stderr.commit())
 }
 

@@ -86,6 +86,10 @@ func (c *Command) launch() (*process, error) {
 	p.stdout = newStream("stdout", stdout, c.Stdout)
 	p.stderr = newStream("stderr", stderr, c.Stderr)
 	p.stderr.asks = c.Interactive
+	if c.OneLog {
+		p.stdout.order = &order{}
+		p.stderr.order = p.stdout.order
+	}
 	p.run()
 	return p, nil
 }

@@ -34,6 +34,7 @@ type stream struct {
 	source *os.File
 	out    io.Writer     // nil: nobody wants it
 	asks   bool          // somebody may be asked something there
+	order  *order        // with the other stream; nil: they go apart
 	done   chan struct{} // closed when all is read and passed on
 
 	mu     sync.Mutex // guards what follows
@@ -136,6 +137,7 @@ func (s *stream) quiet() time.Duration {
 func (s *stream) take(p []byte) bool {
 	s.mu.Lock()
 	s.last = time.Now()
+	s.order.note(s, len(p))
 	offset := s.got.total
 	s.got.add(p)
 	if s.out == nil {
