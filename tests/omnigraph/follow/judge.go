@@ -58,9 +58,9 @@ func (f *follow) print(out io.Writer, cells []*cell) (found bool) {
 		grade := c.grade()
 		count[grade]++
 		best, _ := c.fault.Want(c.form.Read())
-		switch grade {
-		case "right", "safe":
-		case "skipped":
+		switch {
+		case grade == "right", grade == "safe", grade == "careful" && !c.tells():
+		case grade == "skipped":
 			fmt.Fprintf(out, "  %-8s %-15s%-6s %-30s %s\n", grade, c.form.Command, c.form.Format, c.fault.Scenario, c.skipped())
 		default:
 			fmt.Fprintf(out, "  %-8s %-15s%-6s %-30s %s, by %s; right is %s\n", grade, c.form.Command, c.form.Format, c.fault.Scenario, c.said.verdict(c.form.Read()), c.said.kind, best)
