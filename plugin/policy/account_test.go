@@ -158,3 +158,32 @@ func TestAccountsWithoutTheirMiddle(t *testing.T) {
 		}
 	}
 }
+
+// An account that is not as any release gives it proves nothing, and nor does a
+// refusal of which more is said.
+func TestAccountsThatNoReleaseGives(t *testing.T) {
+	const (
+		away    = "server discovery timed out; this data request was not sent\n"
+		loading = "graph is loading; wait for its startup attempt to complete\nHTTP 503\n"
+		closing = `{"error":"server operation admission is closed; reconcile any prior write before retrying","code":"service_unavailable",`
+		unknown = `"command_outcome":{"execution":"unknown","effects":"unknown","action":"reconcile"},"http_status":503}`
+	)
+	for name, c := range map[string]struct {
+		result *abi.Result
+		want   string
+	}{
+		"as it is":              {exited(1, away+noEffects+"\n", ""), "retry"},
+		"a member more":         {exited(1, away+strings.Replace(noEffects, "{", `{"of":"x",`, 1)+"\n", ""), "indeterminate"},
+		"the cap's action":      {exited(1, away+tryAgain+"\n", ""), "indeterminate"},
+		"the cap's exit code":   {exited(75, away+noEffects+"\n", ""), "indeterminate"},
+		"a refusal":             {exited(1, loading+unknownEffects+"\n", ""), "retry"},
+		"another action":        {exited(1, loading+strings.Replace(unknownEffects, "reconcile", "perhaps", 1)+"\n", ""), "indeterminate"},
+		"a refusal's exit code": {exited(75, loading+unknownEffects+"\n", ""), "indeterminate"},
+		"a refusal in JSON":     {exited(1, "", closing+unknown), "retry"},
+		"a detail":              {exited(1, "", closing+`"recovery_required":{"operation_id":"x"},`+unknown), "indeterminate"},
+	} {
+		if got, action := verdictOf(t, write0(1), c.result); got != c.want {
+			t.Errorf("%s: %s", name, action.Encode())
+		}
+	}
+}

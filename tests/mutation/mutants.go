@@ -51,27 +51,63 @@ var mutants = []mutant{
 	replace(omnigraph, `          "sent": ["no", "unknown"],
           "http_statuses": [0],`, `          "http_statuses": [0],`, "a request that was dispatched runs again"),
 	replace(omnigraph, `          "http_statuses": [0],
-`, ``, "a server's own words pass for a failed discovery"),
-	replace(omnigraph, `"starts": ["graph is loading", "graph admission`, `"any": ["graph is loading", "graph admission`, "a marker in the middle of a message counts"),
+          "text": [{"in": "message", "starts": ["server discovery`, `          "text": [{"in": "message", "starts": ["server discovery`, "a server's own words pass for a failed discovery"),
+	replace(omnigraph, `"starts": [
+                "graph is loading",`, `"any": [
+                "graph is loading",`, "a marker in the middle of a message counts"),
 	replace(omnigraph, `{"in": "message", "starts": ["server discovery connection failed (", "server discovery timed out"]}`, `{"in": "message", "starts": ["server discovery connection failed ("]}`, "a discovery that timed out is given up"),
-	replace(omnigraph, `{"write": true, "effects": "unknown"}`, `{"write": true, "exit_codes": [9]}`, "a write whose effects are unknown runs again"),
+	replace(omnigraph, `          "codes": ["graph_unavailable"],
+          "details": false,
+          "text": [
+            {
+              "in": "message",
+              "is": [
+                "graph is loading`, `          "details": false,
+          "text": [
+            {
+              "in": "message",
+              "is": [
+                "graph is loading`, "a 503 without its code has a write repeated"),
+	replace(omnigraph, `          "codes": ["service_unavailable"],
+          "details": false,`, `          "codes": ["service_unavailable"],`, "a refusal with a detail has a write repeated"),
+	replace(omnigraph, `"jitter": 0.1, "floor": "backoff"}`, `"jitter": 0.1}`, "a Retry-After of 0 means at once"),
+	replace("evidence.go", "return v.effects == \"\" && v.whole", "return v.effects == \"\" && v.form == FormReport", "a report that may be cut is evidence"),
+	replace("view_account.go", "len(outcome.Names) != 3 || ", "", "an outcome with unknown members is an account"),
+	replace("view_account.go", "v.accounts = code == exitFailed && (", "v.accounts = true || (", "an outcome in unknown words is an account"),
+	replace("view_account.go", `action == "retry" && code == exitCapped ||`, `action == "retry" ||`, "an outcome that the exit code contradicts is believed"),
 	replace(omnigraph, `[{"exit_codes": [101]}, {"signals": ["any"]}]`, `[{"exit_codes": [101]}]`, "a write that was killed is called a failure"),
 	replace(omnigraph, `{"exit_codes": [75]},
 `, ``, "the cap's own exit code"),
-	replace(omnigraph, `"actor byte budget exceeded", `, ``, "the cap on bytes"),
+	replace(omnigraph, `"actor byte budget exceeded",`, ``, "the cap on bytes"),
 	replace(omnigraph, `"is": ["connection closed before message completed", "connection error", "error writing a body to connection"]`, `"is": ["connection closed before message completed", "error writing a body to connection"]`, "a reset connection"),
-	replace(omnigraph, `"http_statuses": [502, 503, 504]`, `"http_statuses": [502, 503]`, "a gateway's timeout"),
-	replace(omnigraph, `"expected value at line", "EOF while parsing"`, `"expected value at line"`, "an empty answer"),
-	replace(omnigraph, `"server discovery timed out"]}]
-        }
-      ],
-      "then": [{"stop"`, `"no words"]}]
-        }
-      ],
-      "then": [{"stop"`, "a server that says what 0.13 says without one is believed"),
+	replace(omnigraph, `{"http_statuses": [502, 503, 504]},`, `{"http_statuses": [502, 503]},`, "a gateway's timeout"),
+	replace(omnigraph, `        {
+          "cause_count": 1,
+          "text": [
+            {
+              "in": "cause",
+              "at": 0,
+              "starts": [
+                "expected value at line",
+                "EOF while parsing",`, `        {
+          "cause_count": 1,
+          "text": [
+            {
+              "in": "cause",
+              "at": 0,
+              "starts": [
+                "expected value at line",`, "an empty answer"),
+	replace(omnigraph, `          "form": "report",
+          "write": false,
+          "cause_count": 1,`, `          "form": "report",
+          "cause_count": 1,`, "a server that says what 0.13 says without one is believed"),
 	replace(omnigraph, `          "cause_count": 1,
-          "text": [{"in": "cause", "at": 0, "starts": ["expected`, `          "text": [{"in": "cause", "at": 0, "starts": ["expected`, "an error in a local file passes for an answer"),
-	replace(omnigraph, `"starts": ["precondition failed on branch '", "precondition_failure"]`, `"starts": ["precondition failed on branch '"]`, "a stated precondition is retried as a conflict"),
+          "text": [
+            {
+              "in": "cause",`, `          "text": [
+            {
+              "in": "cause",`, "an error in a local file passes for an answer"),
+	replace(omnigraph, `{"transport": "http", "text": [{"in": "message", "starts": ["precondition failed on branch '", "precondition_failure"]}]}`, `{"transport": "http", "text": [{"in": "message", "starts": ["precondition failed on branch '"]}]}`, "a stated precondition is retried as a conflict"),
 	replace(omnigraph, `"starts": ["dataset for node type '", "table '"], "all": ["ahead of ", "run `+"`omnigraph repair`"+`"]`, `"any": ["omnigraph repair"]`, "any mention of repair repairs"),
 
 	// What it then does.
@@ -88,18 +124,23 @@ var mutants = []mutant{
       "server": "broken",
 `, "a time limit counts as a broken connection"),
 	replace(omnigraph, `      "kind": "conflict",
-      "server": "answered",`, `      "kind": "conflict",`, "a conflict does not end the outage"),
+      "server": "answered",
+      "when": [
+        {
+          "http_statuses": [0, 409],`, `      "kind": "conflict",
+      "when": [
+        {
+          "http_statuses": [0, 409],`, "a conflict does not end the outage"),
 	replace(omnigraph, `          "if": {"write": true},
 `, `          "if": {"write": false},
 `, "a write that may be part of a recovery runs again"),
-	move(omnigraph, "unavailable", "contract_violation", "a write whose effects are unknown runs again"),
 	move(omnigraph, "admission_cap", "interrupted", "a broken connection that comes with the cap's exit code runs again"),
-	move(omnigraph, "conflict", "precondition_failed", "a write that must not be repeated is"),
+	move(omnigraph, "conflict 2", "precondition_failed", "a write that must not be repeated is"),
 	move(omnigraph, "admission_cap", "crashed", "a crash that quotes the cap is retried"),
 	move(omnigraph, "admission_cap", "recovery_required", "a pending recovery that comes with a 429 is retried"),
 	move(omnigraph, "crashed", "timed_out", "a time limit is called a crash"),
 	move(omnigraph, "interrupted 2", "graph_blocked", "a blocked graph is waited for"),
-	move(omnigraph, "failed 2", "interrupted", "a proxy's word that nothing happened is believed"),
+	move(omnigraph, "failed", "interrupted", "a proxy's word that nothing happened is believed"),
 	move(omnigraph, "crashed", "cancelled", "the user's interrupt is called a crash"),
 	move(witanCore, "conflict", "needs_repair", "not witan-core's order"),
 	move(witanCore, "unavailable", "contract_violation", "not witan-core's order"),
@@ -117,7 +158,7 @@ var mutants = []mutant{
 
 	// The schedule.
 	replace("retry.go", "\ts.step++\n\tif b.Attempts", "\ts.step = d.attempts\n\tif b.Attempts", "the exponent grows with every kind's failures"),
-	replace("retry.go", "return b.Backoff.delay(s.step, u), nil, nil", "return b.Backoff.delay(d.attempts, u), nil, nil", "the exponent grows with every kind's failures"),
+	replace("retry.go", "delay = b.Backoff.delay(s.step, u)", "delay = b.Backoff.delay(d.attempts, u)", "the exponent grows with every kind's failures"),
 	replace("decide.go", "\td.remember(rule.kind)\n\td.contact(rule.Server)\n", "\tif int64(rule.kind) != d.kind {\n\t\tclear(d.budgets)\n\t}\n\td.remember(rule.kind)\n\td.contact(rule.Server)\n", "counters start over when the kind changes"),
 	replace("backoff.go", "hi := min(d+fractionOf(d, b.Jitter), b.Cap)", "hi := d + fractionOf(d, b.Jitter)", "jitter passes the cap"),
 	replace("backoff.go", "case b.CutAtCap:", "case !b.CutAtCap:", "the cap cuts jitter off"),
@@ -142,7 +183,7 @@ var mutants = []mutant{
 	replace("retry.go", "s.count >= budget.Attempts:\n\t\treason", "s.count > budget.Attempts:\n\t\treason", "an attempt more"),
 
 	// Retry-After.
-	replace("retry.go", "*asked > budget.RetryAfter.Max:", "*asked > 1<<60:", "the bound is ignored"),
+	replace("retry.go", "asked > r.Max }", "asked > 1<<60 }", "the bound is ignored"),
 	replace("retry.go", "hint != nil && *hint >= 0 &&", "hint != nil &&", "a negative one is obeyed"),
 	replace("retry.go", "return sum(hint, scale(fractionOf(hint, r.Jitter), u))", "return sum(hint, -scale(fractionOf(hint, r.Jitter), u))", "comes earlier than asked"),
 
@@ -193,17 +234,17 @@ var mutants = []mutant{
 	// Reading what was printed.
 	replace("report.go", "last = i\n\t\t\t}", "return i\n\t\t\t}", "the first Error: line counts"),
 	replace("report.go", `strings.Trim(line, " ") == ""`, `len(line) >= 0`, "a line that goes on counts as the title"),
-	replace("report.go", "case len(causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tcauses[len(causes)-1] += \"\\n\" + line", "case len(causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tif i := strings.Index(line, \": \"); i > 0 {\n\t\t\t\tcauses = append(causes, line[i+2:])\n\t\t\t}", "a server's lines pass for causes"),
-	replace("report.go", "return nil, true // the text ends before the list does", "return causes, true // the text ends before the list does", "a report that is cut counts"),
+	replace("report.go", "case len(r.causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tr.causes[len(r.causes)-1] += \"\\n\" + line", "case len(r.causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tif i := strings.Index(line, \": \"); i > 0 {\n\t\t\t\tcauses = append(causes, line[i+2:])\n\t\t\t}", "a server's lines pass for causes"),
+	replace("view_report.go", "|| r.open && !v.account", "", "a report that is cut counts"),
 	replace("report.go", "if i == 0 || part[i-1] == '\\n' {", "if i >= 0 {", "an Error: in a line counts"),
 	replace("report.go", "return line[width+2:], line[:width] == string(number)", "return line[width+2:], true", "the numbers of causes do not matter"),
 	replace("report.go", "if last := len(out) - 1; s[i] == '\\n' && last >= 0", "if last := len(out) - 1; s[i] == '\\n' && last > 1<<30", "a terminal's line ends"),
 	replace("report.go", "w+upper(w)>>2)", "w)", "case matters"),
-	replace("view.go", "causes = nil // the last report may be in what was cut out", "// the last report may be in what was cut out", "a quoted report in the head counts"),
+	replace("view_report.go", "r.causes = nil // the last report", "// the last report", "a quoted report in the head counts"),
 	replace("view.go", "if ended || !v.report(parts) {", "if ended && len(parts) < 0 || !v.report(parts) {", "a message that quotes a report passes for one"),
 	replace("view.go", "\tcase yes:\n\t\tv.sent = abi.SentYes\n\tcase no:\n\t\tv.sent = abi.SentNo\n", "\tcase no:\n\t\tv.sent = abi.SentNo\n\tcase yes:\n\t\tv.sent = abi.SentYes\n", "the less careful word wins"),
 	replace("view.go", "yes := v.result.Sent == abi.SentYes ||", "yes :=", "what the host knows is ignored"),
-	replace("view.go", "if effects := m.Value(\"effects\"); effects.Kind == strictjson.String {", "if effects := m.Value(\"outcome\"); effects.Kind == strictjson.String {", "what the program says of effects is ignored"),
+	replace("view_object.go", "if effects := m.Value(\"effects\"); effects.Kind == strictjson.String {", "if effects := m.Value(\"outcome\"); effects.Kind == strictjson.String {", "what the program says of effects is ignored"),
 	replace("view.go", "if v.result.Stdout.Cut {\n\t\treturn fields{}\n\t}", "", "half of a command's data is read"),
 	replace("classify.go", "if texts[0] == m.lower {", "if strings.HasPrefix(texts[0], m.lower) {", "a whole cause matches its start"),
 	replace("classify.go", "if strings.HasPrefix(texts[0], m.lower) {", "if strings.Contains(texts[0], m.lower) {", "the start of a message is anywhere in it"),
