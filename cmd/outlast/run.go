@@ -46,7 +46,7 @@ type limitFlags struct {
 type processFlags struct {
 	Stdin             string `enum:"replay,pass,none" default:"replay" help:"replay: the same for each attempt. pass: ours, for one. none."`
 	ExhaustedCode     *int   `placeholder:"N" help:"Exit with N when a budget is spent."`
-	IndeterminateCode *int   `placeholder:"N" help:"Exit with N when a write may have been applied: look before running it again."`
+	IndeterminateCode *int   `placeholder:"N" help:"Exit with N when a write may have been applied."`
 	RepairForce       bool   `help:"Let a repair publish what it finds suspicious."`
 	Seed              *int64 `placeholder:"N" help:"Of the jitter, for a repeatable schedule."`
 }

@@ -11,25 +11,25 @@ import (
 )
 
 type idempotencyFlags struct {
-	IdempotencyKey      idempotencyKey `placeholder:"KEY" help:"Put a key, the same for each attempt, where the command has {idempotency-key}, and into OUTLAST_IDEMPOTENCY_KEY. Without =KEY one is made."`
-	IdempotencyHonoured *time.Duration `placeholder:"DURATION" help:"The server answers a second request with the key as it did the first, for so long: then the write may be repeated."`
+	IdempotencyKey      idempotencyKey `placeholder:"KEY" help:"For {idempotency-key} in the command."`
+	IdempotencyHonoured *time.Duration `placeholder:"DURATION" help:"By the server: repeat the write."`
 }
 
 // idempotencyKey is a flag that can stand alone.
 type idempotencyKey struct {
-	on  bool
-	key string // "": one is made
+	On  bool
+	Key string // "": one is made
 }
 
 // Decode takes the flag with or without a value.
 func (k *idempotencyKey) Decode(ctx *kong.DecodeContext) error {
-	k.on = true
+	k.On = true
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
 		return nil
 	}
-	k.key = fmt.Sprint(ctx.Scan.Pop().Value)
-	if k.key == "" || len(k.key) > maxIdempotencyKey || strings.ContainsFunc(k.key, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == 0x7f }) {
-		return fmt.Errorf("expected 1 to %d printable ASCII characters without spaces, not %.60q", maxIdempotencyKey, k.key)
+	k.Key = fmt.Sprint(ctx.Scan.Pop().Value)
+	if k.Key == "" || len(k.Key) > maxIdempotencyKey || strings.ContainsFunc(k.Key, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == 0x7f }) {
+		return fmt.Errorf("expected 1 to %d printable ASCII characters without spaces, not %.60q", maxIdempotencyKey, k.Key)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ const (
 
 // isHonoured says that the call's key makes a second request as good as none.
 func (f *idempotencyFlags) isHonoured() bool {
-	return f.IdempotencyKey.on && f.IdempotencyHonoured != nil
+	return f.IdempotencyKey.On && f.IdempotencyHonoured != nil
 }
 
 // prepareKey chooses the call's key, and lets the call be repeated where the
@@ -56,14 +56,14 @@ func (f *idempotencyFlags) isHonoured() bool {
 // known reads no variable of ours.
 func (w *wrapped) prepareKey() error {
 	v := w.verb
-	if !v.IdempotencyKey.on || !w.writes() {
+	if !v.IdempotencyKey.On || !w.writes() {
 		return nil
 	}
 	placed := strings.Contains(strings.Join(w.argv, "\x00"), idempotencyMark)
 	if !placed && commandName(w.argv[0]) != "" {
 		return usageError("--idempotency-key: %s must be told the key: put %s where it belongs, such as -H 'Idempotency-Key: %[2]s'", label(w.argv[0]), idempotencyMark)
 	}
-	w.idempotencyKey = v.IdempotencyKey.key
+	w.idempotencyKey = v.IdempotencyKey.Key
 	if w.idempotencyKey == "" {
 		w.idempotencyKey = rand.Text()
 	}

@@ -20,8 +20,8 @@ import (
 )
 
 type journalFlags struct {
-	Journal    string `placeholder:"DIR" help:"Keep what is under way in DIR: a write that may have been applied is not run again until outlast journal settle."`
-	JournalKey string `placeholder:"KEY" help:"Names this one write: once it was applied, a run with KEY gives that run's output and does nothing."`
+	Journal    string `placeholder:"DIR" help:"Remember there which writes are under way."`
+	JournalKey string `placeholder:"KEY" help:"Of this write, which is then made once."`
 }
 
 // heldVar tells the command which records the outlasts around it hold.
