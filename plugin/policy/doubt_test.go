@@ -70,10 +70,9 @@ func TestWhatAProgramSaysOfItsRequestIsOfOne(t *testing.T) {
 	call := write0(1)
 	call.OneRequest = new(false)
 	for _, r := range []*abi.Result{
-		exited(1, "", `{"error":"no such profile","request_dispatched":false}`),
-		exited(1, "", `{"error":"it raced","effects":"none"}`),
-		exited(1, "it raced\ncommand_outcome: {\"effects\":\"none\"}\n", ""),
-		exited(75, "", ""), exited(4, "", ""), exited(2, "error: unexpected argument", ""),
+		exited(1, "", `{"error":"no such profile","command_outcome":`+strings.TrimPrefix(noEffects, outcomeLine)+`}`),
+		exited(1, "it raced\n"+noEffects+"\n", ""), exited(75, "x\nHTTP 429\n"+tryAgain+"\n", ""),
+		exited(4, "x\nHTTP 412\n"+noEffects+"\n", ""), exited(2, "error: unexpected argument", ""),
 	} {
 		a, _ := ask(t, builtin(t, "omnigraph"), &call, "", &abi.Event{Type: abi.Attempted, Result: r})
 		if a.Outcome == nil || a.Outcome.Type != abi.OutcomeIndeterminate || !strings.Contains(a.Outcome.Message, "may make several requests") {
