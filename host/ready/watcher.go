@@ -24,7 +24,7 @@ const (
 	confirmed = 50 * time.Millisecond
 	// sooner is how many times as often a server is looked at that says itself that
 	// it loads: it is about to be ready, and that answer costs it next to nothing (a
-	// choice: a write that waits out a restart starts 0.08 s after it, not 0.1).
+	// choice: a write that waits out a restart starts 0.09 s after it, not 0.1).
 	sooner = 2
 	// inFlight bounds the looks under way at once: where none is answered, one
 	// begins whenever one of them may have ended.
