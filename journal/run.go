@@ -14,8 +14,7 @@ type Run struct {
 	key            Key
 	file           *os.File
 	start          int64 // where this run's records begin
-	size           int64
-	isNew          bool // the file had nothing that must last
+	isNew          bool  // the file had nothing that must last
 	head           record
 	idempotencyKey string
 	over           bool
