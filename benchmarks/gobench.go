@@ -36,7 +36,7 @@ const suiteLimit = 90 * time.Second
 // errLimit is of a suite that is not tried again in the next round.
 var errLimit = errors.New("it had not ended within the limit")
 
-var callersSuite = suite{"host/ready", "^BenchmarkCallers$", []string{"-test.benchtime=1x", "-outage=10s"}}
+var callersSuite = suite{"ready", "^BenchmarkCallers$", []string{"-test.benchtime=1x", "-outage=10s"}}
 
 // gauge is a benchmark with what it measured, by unit, a value for each round.
 type gauge struct {

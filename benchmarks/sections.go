@@ -72,7 +72,7 @@ func (b *bench) callers() (section, error) {
 	if err := b.runSuite(callersSuite, &all); err != nil {
 		s.notes = append(s.notes, fmt.Sprintf("It failed: %v.", err))
 	}
-	s.add(metricsTable(all.matching("host/ready/Callers/", ""), "callers"), "BenchmarkCallers of host/ready")
+	s.add(metricsTable(all.matching("ready/Callers/", ""), "callers"), "BenchmarkCallers of ready")
 	return s, nil
 }
 

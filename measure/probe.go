@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"outlast/host/subprocess"
 	"outlast/outages"
+	"outlast/process"
 )
 
 // Sample is what one look at a target saw.
@@ -120,7 +120,7 @@ func (t *Target) ask(ctx context.Context, conn net.Conn) (status int, err error)
 const killAfter = time.Second
 
 func (t *Target) command(ctx context.Context, timeout time.Duration) (Sample, error) {
-	cmd := subprocess.Command{Argv: t.Command, Timeout: timeout, KillAfter: killAfter}
+	cmd := process.Command{Argv: t.Command, Timeout: timeout, KillAfter: killAfter}
 	s := Sample{Start: time.Now(), State: outages.Failing}
 	ended, err := cmd.Attempt(ctx)
 	s.End = time.Now()

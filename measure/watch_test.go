@@ -19,8 +19,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"outlast/host/subprocess"
 	"outlast/outages"
+	"outlast/process"
 )
 
 // The test binary is its own server: with this in its environment it serves at
@@ -411,7 +411,7 @@ func TestCommands(t *testing.T) {
 	if s, err := try(200*time.Millisecond, "sleep", "60"); err != nil || s.State != outages.Failing || s.Why != "it took longer than 200ms" {
 		t.Errorf("%v, %+v", err, s)
 	}
-	var start *subprocess.StartError
+	var start *process.StartError
 	w := watchTarget(t, Target{Command: []string{filepath.Join(t.TempDir(), "none")}}, 0)
 	<-w.done
 	if !errors.As(w.err, &start) {

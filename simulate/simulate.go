@@ -65,7 +65,7 @@ type Watch struct {
 	Confirmed time.Duration // until the further look
 }
 
-// AsHost is a watch as package host/ready is when it looks the most seldom.
+// AsHost is a watch as package ready is when it looks the most seldom.
 var AsHost = Watch{Looks: 150 * time.Millisecond, Confirmed: 50 * time.Millisecond}
 
 // awayAt is the outage at a time, nil if the server is up.

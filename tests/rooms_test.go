@@ -30,14 +30,14 @@ var mayUse = map[string][]string{
 	"plugin/stub":                    {},
 	"host":                           {"outlast/abi", "outlast/plugin", "outlast/plugin/policy", "outlast/host/internal/engine", "outlast/host/internal/wasmfile"},
 	"host/virtual":                   {},
-	"host/ready":                     {"outlast/abi", "outlast/host"},
+	"ready":                          {"outlast/abi", "outlast/host"},
 	"host/commands":                  {"outlast/abi", "golang.org/x/sys"},
 	"policies":                       {},
 	"policies/capture":               {"outlast/policies/internal/h2"},
 	"policies/internal/h2":           {},
-	"host/subprocess":                {"outlast/abi", "outlast/host/subprocess/quit", "outlast/host/subprocess/atstart", "golang.org/x/sys"},
-	"host/subprocess/quit":           {"outlast/host/subprocess/atstart"},
-	"host/subprocess/atstart":        {},
+	"process":                        {"outlast/abi", "outlast/process/quit", "outlast/process/atstart", "golang.org/x/sys"},
+	"process/quit":                   {"outlast/process/atstart"},
+	"process/atstart":                {},
 	"host/omnigraph":                 {"golang.org/x/sys", "github.com/goccy/go-yaml"},
 	"host/internal/wasmfile":         {"outlast/abi"},
 	"host/internal/kernel":           {"github.com/tetratelabs/wazero"},
@@ -54,7 +54,7 @@ var mayUse = map[string][]string{
 	"outages":                        {"outlast/abi", "outlast/plugin/policy", "github.com/gofrs/flock"},
 	"simulate":                       {"outlast/abi", "outlast/plugin/policy"},
 	"simulate/plot":                  {"outlast/simulate", "golang.org/x/image"},
-	"measure":                        {"outlast/outages", "outlast/host/subprocess"},
+	"measure":                        {"outlast/outages", "outlast/process"},
 	"hosts/go/facts":                 {"github.com/extism/go-sdk", "github.com/tetratelabs/wazero"},
 	"hosts/go/rideout":               {"github.com/extism/go-sdk"},
 	"journal":                        {"golang.org/x/sys"},
@@ -62,15 +62,15 @@ var mayUse = map[string][]string{
 	"journal/task":                   {"outlast/abi", "outlast/host", "outlast/journal"},
 	"cmd/outlast/internal/inputs":    {},
 	"cmd/outlast/internal/link":      {},
-	"cmd/outlast/internal/early":     {"outlast/host/subprocess/quit"},
-	"cmd/outlast/internal/config":    {"outlast/host/ready", "outlast/journal", "outlast/cmd/outlast/internal/spot", "github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
+	"cmd/outlast/internal/early":     {"outlast/process/quit"},
+	"cmd/outlast/internal/config":    {"outlast/ready", "outlast/journal", "outlast/cmd/outlast/internal/spot", "github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
 	"cmd/outlast/internal/spot":      {"outlast/abi", "outlast/host", "golang.org/x/sys"},
 	"cmd/outlast/internal/plain":     {"outlast/abi", "outlast/host"},
 	"cmd/outlast/internal/wholefile": {},
 	"cmd/outlast/internal/show":      {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "golang.org/x/sys", "golang.org/x/term"},
 	"cmd/outlast/internal/record":    {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile"},
 	"cmd/outlast/internal/metrics":   {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile", "github.com/gofrs/flock"},
-	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/cmd/outlast/internal", "outlast/journal", "outlast/outages", "outlast/measure", "outlast/simulate", "outlast/internal/standin", "github.com/alecthomas/kong"},
+	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/process", "outlast/ready", "outlast/cmd/outlast/internal", "outlast/journal", "outlast/outages", "outlast/measure", "outlast/simulate", "outlast/internal/standin", "github.com/alecthomas/kong"},
 }
 
 func TestRoomsKeepToThemselves(t *testing.T) {
@@ -148,7 +148,7 @@ func isStandard(path string) bool {
 func TestCompilesElsewhere(t *testing.T) {
 	for _, system := range []string{"darwin/arm64", "windows/amd64", "linux/arm64"} {
 		goos, goarch, _ := strings.Cut(system, "/")
-		cmd := exec.Command("go", "build", "./cmd/outlast", "./host/...") // several: nothing is linked
+		cmd := exec.Command("go", "build", "./cmd/outlast", "./host/...", "./process/...", "./ready/...") // several: nothing is linked
 		cmd.Dir = ".."
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch)
 		if out, err := cmd.CombinedOutput(); err != nil {

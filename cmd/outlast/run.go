@@ -16,8 +16,8 @@ import (
 	"outlast/host"
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
-	"outlast/host/subprocess"
 	"outlast/journal"
+	"outlast/process"
 )
 
 type runVerb struct {
@@ -98,7 +98,7 @@ func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {
 	}
 	defer w.close()
 	if switchedOff() || isInside() && !v.looksOn() {
-		return started(subprocess.Replace(argv, w.env))
+		return started(process.Replace(argv, w.env))
 	}
 	return w.tell(w.run(ctx))
 }
@@ -119,10 +119,10 @@ type wrapped struct {
 	graph          *omnigraph.Invocation // nil: another command
 	line           commands.Line
 	watch          watching
-	stdin          *subprocess.Stdin
-	inputs         *subprocess.Inputs
+	stdin          *process.Stdin
+	inputs         *process.Inputs
 	spent          error // why the last attempt, which failed, cannot be run again; nil: it can
-	relay          *subprocess.Relay
+	relay          *process.Relay
 	ctx            context.Context // the call's
 	printer        *show.Printer
 	recorder       *record.Recorder
@@ -131,8 +131,8 @@ type wrapped struct {
 	journal        *journal.Run         // nil: none is kept
 	idempotencyKey string               // that the command sends; "": none
 	attempts       int64
-	last           *subprocess.Ended // the last attempt, whose output is still held
-	gc             int               // Go's percentage, while another holds
+	last           *process.Ended // the last attempt, whose output is still held
+	gc             int            // Go's percentage, while another holds
 }
 
 func (w *wrapped) prepare() (err error) {
@@ -159,10 +159,10 @@ func (w *wrapped) prepare() (err error) {
 	if err := w.openRecords(); err != nil {
 		return err
 	}
-	if w.stdin, err = subprocess.NewStdin(os.Stdin, subprocess.StdinMode(v.Stdin)); err != nil {
+	if w.stdin, err = process.NewStdin(os.Stdin, process.StdinMode(v.Stdin)); err != nil {
 		return usageError("%v", err)
 	}
-	if w.inputs, err = subprocess.NewInputs(w.argv[1:], w.stdin); err != nil {
+	if w.inputs, err = process.NewInputs(w.argv[1:], w.stdin); err != nil {
 		return unusable(err)
 	}
 	return nil
@@ -229,8 +229,8 @@ func (w *wrapped) close() {
 
 func (w *wrapped) run(ctx context.Context) error {
 	// What an attempt leaves behind becomes ours to end, where the system has that.
-	_ = subprocess.BecomeSubreaper()
-	relay, ctx := subprocess.NewRelay(ctx, subprocess.RelayOptions{
+	_ = process.BecomeSubreaper()
+	relay, ctx := process.NewRelay(ctx, process.RelayOptions{
 		KillAfter: value(w.verb.KillAfter), Refused: func(err error) { w.printer.Notice("%v", err) },
 	})
 	w.relay, w.ctx = relay, ctx
@@ -252,7 +252,7 @@ func (w *wrapped) run(ctx context.Context) error {
 	if by := relay.EndsBy(w.last); by != 0 && code == 128+int(by) {
 		_ = w.tell(err)
 		w.close()
-		subprocess.EndBy(by)
+		process.EndBy(by)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"outlast/cmd/outlast/internal/show"
 	"outlast/host"
 	"outlast/host/omnigraph"
-	"outlast/host/subprocess"
+	"outlast/process"
 )
 
 // attempt runs the command once. Its output is held until it is known whether
@@ -25,7 +25,7 @@ func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	command.Stdin, command.Inputs, command.Stdout = w.stdin, w.inputs, w.printer.Writer(os.Stdout)
 	command.OneLog = isOneFile(os.Stdout, os.Stderr)
 	command.Timeout = value(w.verb.AttemptTimeout)
-	command.Interactive = w.verb.Stdin != string(subprocess.None) && show.IsTerminal(os.Stdin) && show.IsTerminal(os.Stderr)
+	command.Interactive = w.verb.Stdin != string(process.None) && show.IsTerminal(os.Stdin) && show.IsTerminal(os.Stderr)
 	ended, err := command.Attempt(ctx)
 	if ended == nil {
 		return abi.Result{}, err // an attempt that cannot be started takes nothing away
@@ -56,7 +56,7 @@ func isOneFile(a, b *os.File) bool {
 // spendInputs lets a failed attempt be the last if another would have less to
 // read. To the policy that is as if its output had been passed on: it must not run
 // again, whatever it was.
-func (w *wrapped) spendInputs(ended *subprocess.Ended) {
+func (w *wrapped) spendInputs(ended *process.Ended) {
 	if w.spent = w.inputs.Spent(); ended.Result.OK() || ended.Result.Streamed {
 		w.spent = nil
 	}
@@ -78,7 +78,7 @@ const streamedText = "since its output has been passed on"
 
 // tellLeft tells what became of that which an attempt left behind. An attempt
 // that could not be ended itself is an error, which is told in the end.
-func (w *wrapped) tellLeft(ended *subprocess.Ended, err error) {
+func (w *wrapped) tellLeft(ended *process.Ended, err error) {
 	if err == nil && ended.Unended != nil {
 		w.printer.Notice("%v", ended.Unended)
 	}
@@ -103,8 +103,8 @@ func isInside() bool { return os.Getenv(attemptVar) != "" }
 
 // command is a command of the call's. It has the lock, so that the store stays
 // locked even if we are killed while it writes.
-func (w *wrapped) command(argv []string, attempt int64) *subprocess.Command {
-	c := &subprocess.Command{
+func (w *wrapped) command(argv []string, attempt int64) *process.Command {
+	c := &process.Command{
 		Argv: argv, Env: w.env[:len(w.env):len(w.env)], Stderr: w.printer.Writer(os.Stderr),
 		KillAfter: value(w.verb.KillAfter), Relay: w.relay, Clock: nowMicros,
 	}

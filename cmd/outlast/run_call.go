@@ -8,7 +8,7 @@ import (
 	"outlast/host"
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
-	"outlast/host/subprocess"
+	"outlast/process"
 )
 
 // describeCall reads the command line, where the command is called by a name
@@ -50,7 +50,7 @@ func (w *wrapped) choosePolicy() error {
 		name = policyFor(w.argv[0])
 	}
 	if name == "" {
-		if start := subprocess.Find(w.argv[0]); start != nil {
+		if start := process.Find(w.argv[0]); start != nil {
 			return started(start) // whatever its policy would be
 		}
 		return usageError("run: no policy fits %s, and outlast cannot know what it does. Say --read if it changes nothing, or --repeatable if it may be run again; "+

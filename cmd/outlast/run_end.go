@@ -11,8 +11,8 @@ import (
 	"outlast/cmd/outlast/internal/metrics"
 	"outlast/cmd/outlast/internal/record"
 	"outlast/host"
-	"outlast/host/subprocess"
 	"outlast/plugin"
+	"outlast/process"
 )
 
 // openRecords opens what is kept of the call. The digest of a plugin file is
@@ -85,7 +85,7 @@ func (w *wrapped) finishRecords(end record.End) {
 
 // neverRun is the end of a call without an attempt.
 func (w *wrapped) neverRun(err error) (int, error) {
-	var start *subprocess.StartError
+	var start *process.StartError
 	switch {
 	case errors.As(err, &start):
 		return start.ExitCode, start
@@ -115,7 +115,7 @@ func (w *wrapped) show(e ending) (code int, err error) {
 			w.printer.Notice("%s", why)
 		}
 	}
-	var unended *subprocess.UnendedError
+	var unended *process.UnendedError
 	switch {
 	case errors.As(e.err, &unended):
 		return w.chosen(exitUnended, e), e.err
@@ -174,7 +174,7 @@ func coded(code int, err error) error {
 
 // started is the error of a command that took our place, or could not.
 func started(err error) error {
-	var start *subprocess.StartError
+	var start *process.StartError
 	if errors.As(err, &start) {
 		return &exitError{start.ExitCode, start}
 	}

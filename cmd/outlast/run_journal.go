@@ -14,9 +14,9 @@ import (
 	"outlast/cmd/outlast/internal/inputs"
 	"outlast/cmd/outlast/internal/record"
 	"outlast/host"
-	"outlast/host/subprocess"
 	"outlast/journal"
 	"outlast/journal/task"
+	"outlast/process"
 )
 
 type journalFlags struct {
@@ -106,7 +106,7 @@ func (w *wrapped) journalled() (key journal.Key, what journal.What, err error) {
 		key, err = journal.Given(w.verb.JournalKey)
 		return key, what, err
 	}
-	read, err := inputs.Digests(w.argv, os.Stdin, w.verb.Stdin != string(subprocess.None))
+	read, err := inputs.Digests(w.argv, os.Stdin, w.verb.Stdin != string(process.None))
 	if err != nil {
 		return key, what, fmt.Errorf("the journal: %w", err)
 	}
@@ -187,8 +187,8 @@ func (w *wrapped) journalledTask(t *host.Task) *host.Task {
 	attempt := t.Attempt
 	t.Attempt = func(ctx context.Context, n int64) (abi.Result, error) {
 		result, err := attempt(ctx, n)
-		var start *subprocess.StartError
-		var told subprocess.Interrupt
+		var start *process.StartError
+		var told process.Interrupt
 		if err != nil && (errors.As(err, &start) || errors.As(err, &told)) {
 			err = errors.Join(err, w.journal.Ended(n, true, nil, "")) // nothing ran
 		}

@@ -12,9 +12,9 @@ import (
 	"outlast/abi"
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
-	"outlast/host/subprocess"
 	"outlast/plugin/policy"
 	"outlast/policies"
+	"outlast/process"
 )
 
 // commandName is the name of the command that argv0 calls, if its lines can be
@@ -32,7 +32,7 @@ func commandName(argv0 string) string {
 // whatever its name.
 func (w *wrapped) identify() {
 	w.name, w.lineEnv = commandName(w.argv[0]), w.env
-	path, err := subprocess.LookPath(w.argv[0])
+	path, err := process.LookPath(w.argv[0])
 	if w.name == "" || err != nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 	"outlast/host"
 	"outlast/host/omnigraph"
-	"outlast/host/ready"
+	"outlast/ready"
 )
 
 // watching is how the server is watched while a call waits for it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"outlast/cmd/outlast/internal/link"
-	"outlast/host/subprocess"
+	"outlast/process"
 )
 
 // voice is where say says what is ours: nowhere under a link.
@@ -113,12 +113,12 @@ func prepareUnderLink(command, env []string) (*wrapped, error) {
 
 // replace lets the command take our place.
 func replace(name string, command, env []string) int {
-	return asShell(name, subprocess.Replace(command, env))
+	return asShell(name, process.Replace(command, env))
 }
 
 // codeUnderLink is the exit code of a run.
 func codeUnderLink(name string, err error) int {
-	var start *subprocess.StartError
+	var start *process.StartError
 	var refused refusedError
 	if errors.As(err, &start) {
 		return asShell(name, err)
@@ -133,7 +133,7 @@ func codeUnderLink(name string, err error) int {
 // gives its exit code.
 func asShell(name string, err error) int {
 	var missing *link.NotFoundError
-	var start *subprocess.StartError
+	var start *process.StartError
 	code := exitUnusable
 	switch {
 	case errors.As(err, &missing):

@@ -16,8 +16,8 @@ import (
 	"outlast/abi"
 	"outlast/host"
 	"outlast/host/omnigraph"
-	"outlast/host/ready"
-	"outlast/host/subprocess"
+	"outlast/process"
+	"outlast/ready"
 )
 
 // TestRestarts plays each story with each call, as the tool, the link and a Go
@@ -125,8 +125,8 @@ func byGo(t *testing.T, release string, argv []string) told {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	command := subprocess.Command{Argv: append([]string{filepath.Join(built, argv[0])}, argv[1:]...), Env: environment(t, release), Stdout: &out}
-	var last *subprocess.Ended
+	command := process.Command{Argv: append([]string{filepath.Join(built, argv[0])}, argv[1:]...), Env: environment(t, release), Stdout: &out}
+	var last *process.Ended
 	outcome, err := plugin.Run(t.Context(), &host.Task{
 		Call:  host.Call{Label: argv[1], Remote: true, Read: !inv.Write},
 		Ready: ready.Server(target),

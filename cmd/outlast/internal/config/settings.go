@@ -15,8 +15,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"outlast/cmd/outlast/internal/spot"
-	"outlast/host/ready"
 	"outlast/journal"
+	"outlast/ready"
 )
 
 // places are where a setting may come from, beside its flag.

@@ -3,6 +3,6 @@
 // another, each as soon as those that it needs are, and this one needs few.
 package early
 
-import "outlast/host/subprocess/quit"
+import "outlast/process/quit"
 
 func init() { quit.Quietly() }

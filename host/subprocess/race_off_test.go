@@ -1,5 +1,0 @@
-//go:build !race
-
-package subprocess
-
-const raceDetector = false

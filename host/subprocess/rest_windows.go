@@ -1,4 +1,0 @@
-package subprocess
-
-// rest: nothing is known of what a process has started.
-func (p *process) rest() []int { return nil }

@@ -1,0 +1,79 @@
+package process
+
+import "os"
+
+// rest is what still runs of all that the attempt's process has started, itself
+// not counted: its descendants, its group with theirs, and, where orphans
+// become our children, those and theirs. It reaps those orphans that have
+// ended.
+func (p *process) rest() []int {
+	all := processes()
+	children := map[int][]proc{}
+	for _, c := range all {
+		children[c.parent] = append(children[c.parent], c)
+	}
+	roots := children[p.pid()]
+	if p.group {
+		for _, c := range all {
+			if c.group == p.pid() {
+				roots = append(roots, c)
+			}
+		}
+	}
+	roots = append(roots, p.orphans(children[os.Getpid()])...)
+
+	var left []int
+	seen := map[int]bool{p.pid(): true, os.Getpid(): true}
+	for len(roots) > 0 {
+		c := roots[0]
+		roots = roots[1:]
+		if seen[c.pid] {
+			continue
+		}
+		seen[c.pid] = true
+		if c.runs() {
+			left = append(left, c.pid)
+		}
+		roots = append(roots, children[c.pid]...)
+	}
+	return left
+}
+
+// orphans is those of our children that the attempt's process has left to us:
+// they began after it, and nobody in this program has started them. While
+// another attempt runs, nobody can tell whose they are.
+func (p *process) orphans(ours []proc) []proc {
+	if !adopts() || running.others(p.pid()) {
+		return nil
+	}
+	var mine []proc
+	waited := waitedFor()
+	for _, c := range ours {
+		later := c.started > p.begun || c.started == p.begun && c.pid > p.pid()
+		if !later || running.has(c.pid) || waited[c.pid] {
+			continue
+		}
+		mine = append(mine, c)
+		if c.state == 'Z' {
+			reap(c.pid)
+		}
+	}
+	return mine
+}
+
+// holders is those of the rest that hold a pipe of the attempt's output.
+func (p *process) holders() []int {
+	pipes := map[string]bool{}
+	for _, s := range []*stream{p.stdout, p.stderr} {
+		if name := nameOf(s.source); name != "" {
+			pipes[name] = true
+		}
+	}
+	var found []int
+	for _, pid := range p.rest() {
+		if holds(pid, pipes) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
