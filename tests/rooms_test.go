@@ -65,11 +65,12 @@ var mayUse = map[string][]string{
 	"cmd/outlast/internal/early":     {"outlast/process/quit"},
 	"cmd/outlast/internal/config":    {"outlast/ready", "outlast/journal", "outlast/cmd/outlast/internal/spot", "github.com/alecthomas/kong", "github.com/goccy/go-yaml"},
 	"cmd/outlast/internal/spot":      {"outlast/abi", "outlast/host", "golang.org/x/sys"},
+	"cmd/outlast/internal/progress":  {"outlast/host"},
 	"cmd/outlast/internal/plain":     {"outlast/abi", "outlast/host"},
 	"cmd/outlast/internal/wholefile": {},
-	"cmd/outlast/internal/show":      {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "golang.org/x/sys", "golang.org/x/term"},
-	"cmd/outlast/internal/record":    {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile"},
-	"cmd/outlast/internal/metrics":   {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/wholefile", "github.com/gofrs/flock"},
+	"cmd/outlast/internal/show":      {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/progress", "golang.org/x/sys", "golang.org/x/term"},
+	"cmd/outlast/internal/record":    {"outlast/abi", "outlast/host", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/progress", "outlast/cmd/outlast/internal/wholefile"},
+	"cmd/outlast/internal/metrics":   {"outlast/abi", "outlast/cmd/outlast/internal/plain", "outlast/cmd/outlast/internal/progress", "outlast/cmd/outlast/internal/wholefile", "github.com/gofrs/flock"},
 	"cmd/outlast":                    {"outlast/abi", "outlast/abi/schema", "outlast/plugin", "outlast/plugin/policy", "outlast/policies", "outlast/host", "outlast/process", "outlast/ready", "outlast/cmd/outlast/internal", "outlast/journal", "outlast/outages", "outlast/measure", "outlast/simulate", "outlast/internal/standin", "github.com/alecthomas/kong"},
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/metrics"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/record"
 	"outlast/cmd/outlast/internal/show"
 	"outlast/cmd/outlast/internal/spot"
@@ -124,6 +125,7 @@ type wrapped struct {
 	spent          error // why the last attempt, which failed, cannot be run again; nil: it can
 	relay          *process.Relay
 	ctx            context.Context // the call's
+	progress       progress.State
 	printer        *show.Printer
 	recorder       *record.Recorder
 	counter        *metrics.Recorder
@@ -141,6 +143,7 @@ func (w *wrapped) prepare() (err error) {
 		return err
 	}
 	w.describeCall()
+	w.progress.Started = w.call.Started
 	if err := w.choosePolicy(); err != nil {
 		return err
 	}
@@ -154,7 +157,7 @@ func (w *wrapped) prepare() (err error) {
 		return err
 	}
 	w.printer = show.New(show.Options{
-		Out: w.voice(), Format: showFormat(v.LogFormat), Watched: w.watch.target, Quiet: v.Quiet, Verbose: v.Verbose,
+		Out: w.voice(), Format: showFormat(v.LogFormat), Watched: w.watch.target, Quiet: v.Quiet, Verbose: v.Verbose, Progress: &w.progress,
 	})
 	if err := w.openRecords(); err != nil {
 		return err

@@ -177,9 +177,9 @@ func (w *wrapped) collect(e host.Event) {
 // observe passes on what happens to all who tell or keep it.
 func (w *wrapped) observe(e host.Event) {
 	w.collect(e)
+	w.progress.Add(e)
 	w.printer.Observe(e)
 	w.recorder.Observe(e)
-	w.counter.Observe(e)
 	if _, waits := e.(host.Waiting); waits {
 		w.watch.name.check(w.ctx, w.printer.Notice)
 	}

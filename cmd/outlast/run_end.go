@@ -24,11 +24,11 @@ func (w *wrapped) openRecords() (err error) {
 	w.recorder, err = record.Open(record.Options{
 		Events: v.Events, Report: v.Report, Call: declared, Policy: w.policy,
 		PluginDigest: choose(v.Plugin == "", "sha256:"+strings.TrimSpace(plugin.SHA256), ""), Command: label(w.argv[0]),
-		Tell: w.printer.Notice,
+		Progress: &w.progress, Tell: w.printer.Notice,
 	})
 	if err == nil {
 		w.counter, err = metrics.Open(metrics.Options{
-			Path: v.MetricsFile, Policy: w.policy.Name(), Command: w.argv[0], Tell: w.printer.Notice,
+			Path: v.MetricsFile, Policy: w.policy.Name(), Command: w.argv[0], Progress: &w.progress, Tell: w.printer.Notice,
 		})
 	}
 	if err != nil {
@@ -79,6 +79,7 @@ func (w *wrapped) end(e ending) (code int, err error) {
 }
 
 func (w *wrapped) finishRecords(end record.End) {
+	w.progress.Finish(host.SystemClock().Now())
 	w.counter.Finish(end.Outcome)
 	w.recorder.Finish(end)
 }

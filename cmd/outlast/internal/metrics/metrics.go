@@ -22,8 +22,8 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/wholefile"
-	"outlast/host"
 )
 
 // DefaultLockWait is how long a run waits for others that are adding (a choice:
@@ -50,6 +50,9 @@ type Options struct {
 	Command  string        // of which the base name is told
 	LockWait time.Duration // 0: DefaultLockWait
 
+	// Progress is the call's, which takes its events.
+	Progress *progress.State
+
 	// Tell is told why this run is not counted. nil: nobody is.
 	Tell func(format string, args ...any)
 }
@@ -58,7 +61,6 @@ type Options struct {
 type Recorder struct {
 	options Options
 	target  string // "": nothing is counted
-	tally   tally
 	over    bool
 }
 
@@ -79,9 +81,6 @@ func Open(o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Observe is the call's host.Observer.
-func (r *Recorder) Observe(e host.Event) { r.tally.add(e) }
-
 // Finish adds the call to the file; a second time it does nothing. The outcome
 // is nil where the call came to none. Whatever goes wrong is told and nothing
 // more: the call matters more, and a file that cannot be read is left as it is.
@@ -96,12 +95,16 @@ func (r *Recorder) Finish(o *abi.Outcome) {
 }
 
 func (r *Recorder) call(o *abi.Outcome) call {
-	t := &r.tally
+	s := r.options.Progress
 	c := call{
 		labels: labels{
 			command: plain.Line(filepath.Base(r.options.Command)), policy: r.options.Policy, kind: "none", outcome: "error",
 		},
-		attempts: t.attempts, waitUS: t.waitUS, outageUS: t.outage(), at: time.Now().Unix(),
+		attempts: int64(len(s.Attempts)), waitUS: s.Waited().Microseconds(), at: time.Now().Unix(),
+	}
+	if d, ok := s.Outage(); ok {
+		us := d.Microseconds()
+		c.outageUS = &us
 	}
 	switch {
 	case o != nil:
@@ -109,7 +112,7 @@ func (r *Recorder) call(o *abi.Outcome) call {
 		if o.Kind != "" {
 			c.kind = o.Kind
 		}
-	case t.attempts == 0:
+	case len(s.Attempts) == 0:
 		c.outcome = "not_run"
 	}
 	return c

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
 )
 
@@ -63,6 +64,7 @@ func value(t *testing.T, f *dto.MetricFamily, labels ...string) *dto.Metric {
 
 func open(t *testing.T, o Options) *Recorder {
 	t.Helper()
+	o.Progress = &progress.State{}
 	r, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -82,12 +84,13 @@ func waiting(at, delay time.Duration) host.Waiting {
 
 // anOutage is a call that was away for 61.5 s and waited 61.3 s of these.
 func anOutage(r *Recorder) {
-	r.Observe(ended(1, 3*time.Second, false))
-	r.Observe(waiting(3100*time.Millisecond, 30*time.Second))
-	r.Observe(ended(2, 33100*time.Millisecond, false))
-	r.Observe(waiting(33100*time.Millisecond, 31*time.Second))
-	r.Observe(ended(3, 64500*time.Millisecond, true))
-	r.Observe(host.Stopped{At: 64500 * time.Millisecond})
+	s := r.options.Progress
+	s.Add(ended(1, 3*time.Second, false))
+	s.Add(waiting(3100*time.Millisecond, 30*time.Second))
+	s.Add(ended(2, 33100*time.Millisecond, false))
+	s.Add(waiting(33100*time.Millisecond, 31*time.Second))
+	s.Add(ended(3, 64500*time.Millisecond, true))
+	s.Add(host.Stopped{At: 64500 * time.Millisecond})
 	r.Finish(&abi.Outcome{Type: abi.OutcomeOK, Kind: "unavailable", Attempts: 3})
 }
 
@@ -110,7 +113,7 @@ func TestRunsAddUp(t *testing.T) {
 		r.Finish(nil) // does nothing
 	}
 	first := open(t, Options{Path: path, Policy: "omnigraph", Command: "omnigraph"})
-	first.Observe(ended(1, time.Second, true))
+	first.options.Progress.Add(ended(1, time.Second, true))
 	first.Finish(&abi.Outcome{Type: abi.OutcomeOK, Attempts: 1})
 
 	all := families(t, read1(t, path))
@@ -164,7 +167,7 @@ func TestBuckets(t *testing.T) {
 func TestHowCallsEnd(t *testing.T) {
 	for want, finish := range map[string]func(*Recorder){
 		`kind="none",outcome="not_run"`:        func(r *Recorder) { r.Finish(nil) },
-		`kind="none",outcome="error"`:          func(r *Recorder) { r.Observe(ended(1, time.Second, false)); r.Finish(nil) },
+		`kind="none",outcome="error"`:          func(r *Recorder) { r.options.Progress.Add(ended(1, time.Second, false)); r.Finish(nil) },
 		`kind="failed",outcome="failed"`:       func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeFailed, Kind: "failed"}) },
 		`kind="crashed",outcome="cancelled"`:   func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeCancelled, Kind: "crashed"}) },
 		`kind="conflict",outcome="exhausted"`:  func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeExhausted, Kind: "conflict"}) },
@@ -174,45 +177,6 @@ func TestHowCallsEnd(t *testing.T) {
 		finish(open(t, Options{Path: path, Policy: "p", Command: "c"}))
 		if text := read1(t, path); !strings.Contains(text, want) {
 			t.Errorf("%s is not in\n%s", want, text)
-		}
-	}
-}
-
-// A wait that a signal ends counts as far as it went; one for a lost race is no
-// outage.
-func TestWaits(t *testing.T) {
-	for _, c := range []struct {
-		events []host.Event
-		waitUS int64
-		outage any
-	}{
-		{[]host.Event{ended(1, 2*time.Second, false), waiting(2*time.Second, time.Minute), host.Stopped{At: 5 * time.Second}}, 3_000_000, int64(3_000_000)},
-		{[]host.Event{
-			ended(1, 2*time.Second, false), host.Waiting{Kind: "conflict", At: 2 * time.Second}, ended(2, 4*time.Second, true),
-			host.Stopped{At: 4 * time.Second},
-		}, 1_900_000, nil},
-		{[]host.Event{ // the wait goes on after the server was seen, and still is away
-			ended(1, 2*time.Second, false), waiting(2*time.Second, time.Second), host.Woken{At: 3 * time.Second}, waiting(3*time.Second, time.Second),
-			ended(2, 5*time.Second, true), host.Stopped{At: 5 * time.Second},
-		}, 2_900_000, int64(3_000_000)},
-		{[]host.Event{ // an outage is over when an attempt fails in another way
-			ended(1, 2*time.Second, false), waiting(2*time.Second, time.Second), ended(2, 3*time.Second, false),
-			host.Waiting{Kind: "conflict", At: 3 * time.Second}, ended(3, time.Minute, true), host.Stopped{At: time.Minute},
-		}, 57_800_000, int64(1_000_000)},
-		{[]host.Event{ // a repair is no wait
-			ended(1, 2*time.Second, false), host.Repairing{At: 2 * time.Second}, ended(2, 62*time.Second, true), host.Stopped{At: 62 * time.Second},
-		}, 0, nil},
-	} {
-		var tally tally
-		for _, e := range c.events {
-			tally.add(e)
-		}
-		var outage any
-		if us := tally.outage(); us != nil {
-			outage = *us
-		}
-		if tally.waitUS != c.waitUS || outage != c.outage {
-			t.Errorf("%v: waited %d, away %v", c.events, tally.waitUS, outage)
 		}
 	}
 }
@@ -276,7 +240,7 @@ func TestNumbersStopAtTheLargest(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv("METRICS_TEST_FILE"); path != "" {
-		r, err := Open(Options{Path: path, Policy: "p", Command: "c", LockWait: 5 * time.Minute, Tell: func(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }})
+		r, err := Open(Options{Path: path, Policy: "p", Command: "c", LockWait: 5 * time.Minute, Progress: &progress.State{}, Tell: func(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }})
 		if err != nil {
 			panic(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
 )
 
@@ -23,6 +24,9 @@ type Options struct {
 	Policy       *host.Policy // nil: host.Default
 	PluginDigest string       // "sha256:…"; "": not told
 	Command      string       // the command's base name
+
+	// Progress is the call's, which takes each event before the recorder does.
+	Progress *progress.State
 
 	// Tell is told, once for each file, what cannot be written. nil: nobody is.
 	Tell func(format string, args ...any)
@@ -37,7 +41,7 @@ type Recorder struct {
 	run     string
 	events  *eventFile  // nil: none, or given up
 	report  *reportFile // nil: none
-	tally   tally
+	began   time.Time   // when the call did, of the day
 	over    bool
 }
 
@@ -66,12 +70,11 @@ func Open(o Options) (*Recorder, error) {
 			return nil, fmt.Errorf("--events: %w", err)
 		}
 	}
-	began := time.Now()
+	r.began = time.Now()
 	if o.Call.Started > 0 {
-		began = began.Add(o.Call.Started - o.Now())
+		r.began = r.began.Add(o.Call.Started - o.Now())
 	}
-	r.run = runID(began)
-	r.tally = tally{started: o.Call.Started, wall: began}
+	r.run = runID(r.began)
 	r.write(r.startedLine())
 	return r, nil
 }
@@ -84,11 +87,9 @@ func runID(now time.Time) string {
 
 // Observe is the call's host.Observer.
 func (r *Recorder) Observe(e host.Event) {
-	if r.events == nil && r.report == nil || r.over {
-		return
+	if !r.over {
+		r.write(describe(e))
 	}
-	r.tally.add(e)
-	r.write(describe(e))
 }
 
 // End is how a call ended for the user.
@@ -108,7 +109,6 @@ func (r *Recorder) Finish(end End) {
 	if r.events == nil && r.report == nil {
 		return
 	}
-	r.tally.finish(r.options.Now())
 	line := line{Event: "finished", ExitCode: wire(int64(end.ExitCode))}
 	if end.Err != nil {
 		line.Error = plain.Error(end.Err)

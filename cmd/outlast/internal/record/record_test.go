@@ -23,6 +23,7 @@ import (
 
 	"outlast/abi"
 	"outlast/abi/schema"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
 	"outlast/host/virtual"
 )
@@ -104,7 +105,7 @@ func record(t *testing.T, task *host.Task, finish func(*Recorder, *abi.Outcome, 
 	var out recorded
 	o := Options{
 		Events: filepath.Join(t.TempDir(), "events"), Report: filepath.Join(t.TempDir(), "report"),
-		Call: task.Call, Policy: task.Policy, PluginDigest: "sha256:" + strings.Repeat("0", 64), Command: "omnigraph",
+		Call: task.Call, Policy: task.Policy, PluginDigest: "sha256:" + strings.Repeat("0", 64), Command: "omnigraph", Progress: &progress.State{Started: task.Call.Started},
 		Tell: func(format string, args ...any) { out.told = append(out.told, fmt.Sprintf(format, args...)) },
 		Now:  clock.Now,
 	}
@@ -112,7 +113,7 @@ func record(t *testing.T, task *host.Task, finish func(*Recorder, *abi.Outcome, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	task.Observe = r.Observe
+	task.Observe = observer(r)
 	outcome, err := plugin().RunInPlugin(t.Context(), task)
 	finish(r, outcome, err)
 	finish(r, outcome, err) // does nothing
@@ -161,7 +162,18 @@ func (out *recorded) events() string {
 }
 
 func ended(code int) func(*Recorder, *abi.Outcome, error) {
-	return func(r *Recorder, o *abi.Outcome, err error) { r.Finish(End{Outcome: o, Err: err, ExitCode: code}) }
+	return func(r *Recorder, o *abi.Outcome, err error) {
+		r.options.Progress.Finish(r.options.Now())
+		r.Finish(End{Outcome: o, Err: err, ExitCode: code})
+	}
+}
+
+// observer passes the events on as a call does.
+func observer(r *Recorder) host.Observer {
+	return func(e host.Event) {
+		r.options.Progress.Add(e)
+		r.Observe(e)
+	}
 }
 
 // script is a task whose attempts end as told, each after 100 ms.
@@ -220,19 +232,6 @@ func TestAnOutage(t *testing.T) {
 	}
 }
 
-// A wait begins with the end of the attempt: to load the plugin is part of it.
-func TestAWaitBeginsWithTheFailure(t *testing.T) {
-	var tally tally
-	started := int64(5_000_000)
-	tally.add(host.AttemptEnded{Attempt: 1, At: 6 * time.Second, Result: abi.Result{StartedUS: &started}})
-	tally.add(host.Waiting{Kind: "k", Budget: "b", At: 7 * time.Second})
-	tally.add(host.Waiting{Kind: "k", Budget: "b", At: 8 * time.Second, Again: true})
-	tally.finish(9 * time.Second) // interrupted
-	if got := *tally.budget("b"); got.WaitedUS != 3_000_000 || got.Attempts != 1 {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestAWriteThatMayHaveBeenApplied(t *testing.T) {
 	broken := exited(1, "Error: \n   0: error sending request for url (http://127.0.0.1:1/)\n   1: client error (SendRequest)\n   2: connection closed before message completed\n\nLocation:\n")
 	out := record(t, script(host.Call{Label: "load", Remote: true}, broken), ended(1))
@@ -282,7 +281,7 @@ func TestAnInterruptedWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task.Observe = r.Observe
+	task.Observe = observer(r)
 	outcome, err := plugin().RunInPlugin(ctx, task)
 	r.Finish(End{Outcome: outcome, Err: err, ExitCode: 130})
 	var out recorded
@@ -408,7 +407,7 @@ func TestNothingIsRecorded(t *testing.T) {
 	}
 	r.Observe(host.AttemptEnded{Attempt: 1})
 	r.Finish(End{})
-	if r.run != "" || len(r.tally.attempts) > 0 {
+	if r.run != "" {
 		t.Errorf("%+v", r)
 	}
 }

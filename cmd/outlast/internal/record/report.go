@@ -8,6 +8,7 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/wholefile"
 )
 
@@ -42,6 +43,29 @@ type report struct {
 	Attempts  []attempt `json:"attempts"`
 }
 
+// attempt is one attempt. Its times count from the call's start.
+type attempt struct {
+	Attempt   int64  `json:"attempt"`
+	StartedUS *int64 `json:"started_us,omitempty"`
+	EndedUS   int64  `json:"ended_us"`
+	OK        bool   `json:"ok"`
+	ExitCode  *int64 `json:"exit_code,omitempty"`
+	Signal    string `json:"signal,omitempty"`
+	TimedOut  bool   `json:"timed_out,omitempty"`
+	Streamed  bool   `json:"streamed,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Budget    string `json:"budget,omitempty"`
+}
+
+// budget is what the call has spent of one, and what the policy allows.
+type budget struct {
+	Name        string `json:"name"`
+	MaxWaitUS   int64  `json:"max_wait_us,omitempty"`
+	MaxAttempts int64  `json:"max_attempts,omitempty"`
+	Attempts    int64  `json:"attempts"` // that failed and count on it
+	WaitedUS    int64  `json:"waited_us"`
+}
+
 type callPart struct {
 	Label    string `json:"label,omitempty"`
 	Read     bool   `json:"read"`
@@ -58,31 +82,55 @@ type digested struct {
 const reportVersion = 1
 
 func (r *Recorder) describe(end *End) *report {
-	o, t := &r.options, &r.tally
+	o, s := &r.options, r.options.Progress
 	out := &report{
-		Version: reportVersion, Run: r.run, Started: t.wall.UTC().Format(time.RFC3339Nano), Command: plain.Line(o.Command),
+		Version: reportVersion, Run: r.run, Started: r.began.UTC().Format(time.RFC3339Nano), Command: plain.Line(o.Command),
 		Call:    callPart{Label: plain.Line(o.Call.Label), Read: o.Call.Read, Remote: o.Call.Remote, BudgetUS: o.Call.Budget.Microseconds()},
 		Policy:  digested{Name: o.Policy.Name(), Digest: o.Policy.Digest()},
-		Outcome: outcomeNotRun, ExitCode: end.ExitCode, Repairs: t.repairs,
-		Budgets: append([]budget{}, t.budgets...), Attempts: append([]attempt{}, t.attempts...),
+		Outcome: outcomeNotRun, ExitCode: end.ExitCode, Repairs: s.Repairs,
+		WaitedUS: s.Waited().Microseconds(), Budgets: budgets(s, o.Policy.Document()), Attempts: attempts(s),
 	}
 	if o.PluginDigest != "" {
 		out.Plugin = &digested{Digest: o.PluginDigest}
 	}
-	if t.started > 0 {
-		out.ElapsedUS = t.since(t.finished.Microseconds())
-	}
-	limits := limitsOf(o.Policy.Document())
-	for i := range out.Budgets {
-		b := &out.Budgets[i]
-		b.MaxWaitUS, b.MaxAttempts = limits[b.Name].maxWaitUS, limits[b.Name].Attempts
-		out.WaitedUS += b.WaitedUS
+	if s.Started > 0 {
+		out.ElapsedUS = since(s, s.Finished)
 	}
 	if end.Err != nil {
 		out.Error = plain.Error(end.Err)
 	}
 	r.ending(out, end)
 	return out
+}
+
+// since is a time on the call's clock from the call's start, in microseconds.
+func since(s *progress.State, at time.Duration) int64 {
+	return max(0, at.Microseconds()-s.Started.Microseconds())
+}
+
+func attempts(s *progress.State) []attempt {
+	list := []attempt{}
+	for i := range s.Attempts {
+		a := &s.Attempts[i]
+		one := attempt{
+			Attempt: a.Number, EndedUS: since(s, a.Ended), OK: a.OK, ExitCode: a.ExitCode, Signal: a.Signal,
+			TimedOut: a.TimedOut, Streamed: a.Streamed, Kind: a.Kind, Budget: a.Budget,
+		}
+		if a.Started != nil {
+			one.StartedUS = wire(since(s, *a.Started))
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func budgets(s *progress.State, document string) []budget {
+	list, limits := []budget{}, limitsOf(document)
+	for _, b := range s.Budgets {
+		limit := limits[b.Name]
+		list = append(list, budget{b.Name, limit.maxWaitUS, limit.Attempts, b.Attempts, b.Waited.Microseconds()})
+	}
+	return list
 }
 
 // ending fills in the outcome. Without one, a write that was attempted may have
@@ -95,7 +143,7 @@ func (r *Recorder) ending(out *report, end *End) {
 		if o.Type != abi.OutcomeOK { // an applied write has effects, but they are no news
 			out.Effects = string(o.Effects)
 		}
-	case len(r.tally.attempts) == 0:
+	case len(r.options.Progress.Attempts) == 0:
 		out.Effects = string(abi.EffectsNone)
 	default:
 		out.Outcome, out.Effects = outcomeError, string(abi.EffectsUnknown)

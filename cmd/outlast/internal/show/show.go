@@ -23,6 +23,7 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
 )
 
@@ -43,6 +44,9 @@ type Options struct {
 	Watched string // what is looked at while a call waits; "": nothing
 	Quiet   bool   // tell nothing but errors
 	Verbose bool   // tell of each attempt, and of the plugin, too
+
+	// Progress is the call's, which takes each event before the Printer does.
+	Progress *progress.State
 }
 
 // Printer tells what becomes of one call. Its methods may be called by several
@@ -56,7 +60,7 @@ type Printer struct {
 	live    live  // nil: there is nothing to draw
 	covered bool  // the command has printed over what live would draw
 	timer   *time.Timer
-	waits   waits
+	wait    wait    // the latest
 	signals func()  // ends their handling; nil before the first line
 	leftOut [2]bool // it has been told that attempts are left out: of a server that is down, and of one that loads
 	closed  bool
@@ -102,7 +106,6 @@ func (p *Printer) Observe(e host.Event) {
 	defer p.mu.Unlock()
 	switch e := e.(type) {
 	case host.AttemptEnded:
-		p.waits.from, p.waits.loading = &e.At, false
 		if e.OK {
 			p.hide()
 		}
@@ -110,18 +113,16 @@ func (p *Printer) Observe(e host.Event) {
 			p.tell(attemptMessage(&e))
 		}
 	case host.Waiting:
-		w := p.waits.add(&e, time.Now())
+		p.wait = newWait(&p.options.Progress.Wait, time.Now().Add(-e.At))
 		if e.Again && p.line == nil && !p.options.Verbose {
 			return // a log has the wait already
 		}
-		p.progress(w.text, waitingMessage(&e))
+		p.progress(p.wait.text, waitingMessage(&e))
 	case host.Woken:
-		p.waits.from = &e.At
 		if p.line == nil || p.options.Verbose {
 			p.tell(message{level: info, event: "woken", text: "the server is back", fields: []slog.Attr{slog.String("by", string(e.By))}})
 		}
 	case host.LeftOut:
-		p.waits.from, p.waits.loading = &e.At, e.NotReady // the wait that follows is told in the line
 		told := &p.leftOut[0]
 		if e.NotReady {
 			told = &p.leftOut[1]
@@ -129,13 +130,12 @@ func (p *Printer) Observe(e host.Event) {
 		if p.line == nil && !*told {
 			p.tell(leftOutMessage(p.options.Watched, e.NotReady))
 		}
-		*told = true
+		*told = true // the wait that follows is told in the line
 	case host.Unwatched:
 		if p.options.Verbose {
 			p.tell(message{level: info, event: "unwatched", text: "nobody watches for the server's return: " + e.Why})
 		}
 	case host.Repairing:
-		p.waits.from = nil
 		p.progress(steady(e.Kind+"; repairing the store"), repairingMessage(&e))
 	case host.Loaded:
 		if p.options.Verbose {
@@ -153,9 +153,9 @@ func (p *Printer) Observe(e host.Event) {
 func (p *Printer) Attempting(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n > 1 && p.line != nil && p.waits.last.attempt == n {
-		p.waits.last.due = time.Now()
-		p.show(p.waits.last.text)
+	if n > 1 && p.line != nil && p.wait.attempt == n {
+		p.wait.due = time.Now()
+		p.show(p.wait.text)
 	}
 }
 

@@ -16,11 +16,13 @@ import (
 	"pgregory.net/rapid"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
 )
 
 // onScreen is a Printer on a screen of a test.
 func onScreen(s *screen, o Options) *Printer {
+	o.Progress = &progress.State{}
 	p := &Printer{options: o, log: newLog(s, false)}
 	p.line = &line{
 		out: s, columns: func() int { return s.columns },
@@ -28,6 +30,12 @@ func onScreen(s *screen, o Options) *Printer {
 	}
 	p.signals = func() {}
 	return p
+}
+
+// see passes an event on as a call does.
+func (p *Printer) see(e host.Event) {
+	p.options.Progress.Add(e)
+	p.Observe(e)
 }
 
 // child is the command's output on the same terminal.
@@ -55,21 +63,21 @@ func TestTheLineCountsDown(t *testing.T) {
 			}
 		}
 		want("") // the first attempt
-		p.Observe(failed(1, 3*time.Second))
+		p.see(failed(1, 3*time.Second))
 		want("")
 		w := waiting(2, 500*time.Millisecond, 150*time.Second)
 		w.At = 3 * time.Second
-		p.Observe(w)
+		p.see(w)
 		want("outlast: unavailable for 0 s of 150 s; attempt 2 in 1 s")
 		time.Sleep(500 * time.Millisecond)
 		want("outlast: unavailable; attempt 2 running")
 		time.Sleep(time.Hour)
 		want("outlast: unavailable; attempt 2 running")
 
-		p.Observe(failed(2, 10*time.Second))
+		p.see(failed(2, 10*time.Second))
 		w = waiting(6, 7*time.Second, 138*time.Second)
 		w.At = 11500 * time.Millisecond // 1.5 s to load the plugin, which the delay includes
-		p.Observe(w)
+		p.see(w)
 		want("outlast: unavailable for 14 s of 150 s; attempt 6 in 6 s")
 		time.Sleep(500 * time.Millisecond)
 		want("outlast: unavailable for 14 s of 150 s; attempt 6 in 5 s")
@@ -79,58 +87,27 @@ func TestTheLineCountsDown(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		want("outlast: unavailable; attempt 6 running")
-		p.Observe(host.AttemptEnded{Attempt: 6, OK: true, Result: exited(0)})
+		p.see(host.AttemptEnded{Attempt: 6, OK: true, Result: exited(0)})
 		want("")
-		p.Observe(host.Stopped{})
+		p.see(host.Stopped{})
 		p.Finish(&abi.Outcome{Type: abi.OutcomeOK, Attempts: 6, Message: "succeeded after 6 attempts"})
 		p.Close()
 		want("")
 	})
 }
 
-// A delay counts from what the policy was told last: a server that was seen is
-// such an event, and so is the end of a repair, which is not observed.
-func TestDelaysCountFromTheLastEvent(t *testing.T) {
-	now := time.Now()
-	for _, c := range []struct {
-		last host.Event
-		want string
-	}{
-		{failed(1, 7*time.Second), "unavailable for 3 s of 150 s; attempt 2 in 2 s"},
-		{host.Woken{At: 8 * time.Second}, "unavailable for 2 s of 150 s; attempt 2 in 3 s"},
-		{host.LeftOut{At: 9 * time.Second}, "unavailable for 1 s of 150 s; attempt 2 in 4 s"},
-		{host.LeftOut{At: 9 * time.Second, NotReady: true}, "loading for 1 s of 150 s; attempt 2 in 4 s"},
-		{host.Repairing{At: 5 * time.Second}, "unavailable for 0 s of 150 s; attempt 2 in 5 s"},
+// The line tells a budget's window where there is one, and that a server loads.
+func TestTheLineTellsTheWait(t *testing.T) {
+	zero := time.Now()
+	const s = time.Second
+	for want, w := range map[string]progress.Wait{
+		"unavailable for 2 s of 150 s; attempt 2 in 3 s": {Kind: "unavailable", Attempt: 2, Opened: 8 * s, Window: 150 * s, Due: 13 * s},
+		"loading for 0 s of 150 s; attempt 3 in 1 s":     {Kind: "unavailable", Loading: true, Attempt: 3, Opened: 10 * s, Window: 150 * s, Due: 10*s + 1},
+		"conflict for 6 s; attempt 5 in 2 s":             {Kind: "conflict", Attempt: 5, Opened: 4 * s, Due: 12 * s},
+		"conflict; attempt 5 running":                    {Kind: "conflict", Attempt: 5, Opened: 4 * s, Due: 10 * s},
 	} {
-		p := New(Options{})
-		p.Observe(c.last)
-		w := waiting(2, 5*time.Second, 150*time.Second)
-		w.At = 10 * time.Second
-		if got, _ := p.waits.add(&w, now).text(now); got != c.want {
-			t.Errorf("%T: %q, and not %q", c.last, got, c.want)
-		}
-	}
-}
-
-func TestWindowsOfSeveralBudgets(t *testing.T) {
-	now := time.Now()
-	var w waits
-	for _, step := range []struct {
-		event host.Waiting
-		after time.Duration
-		want  string
-	}{
-		{waiting(2, time.Second, 150*time.Second), 0, "unavailable for 0 s of 150 s; attempt 2 in 1 s"},
-		{waiting(3, time.Second, 148*time.Second), 2, "unavailable for 2 s of 150 s; attempt 3 in 1 s"},
-		{host.Waiting{Kind: "conflict", Budget: "conflict", Attempt: 4, Delay: 2 * time.Second}, 3, "conflict for 0 s; attempt 4 in 2 s"},
-		{host.Waiting{Kind: "conflict", Budget: "conflict", Attempt: 5, Delay: 2 * time.Second}, 9, "conflict for 6 s; attempt 5 in 2 s"},
-		{waiting(6, time.Second, 150*time.Second), 60, "unavailable for 0 s of 150 s; attempt 6 in 1 s"}, // a new window
-		{waiting(7, time.Second, 120*time.Second), 90, "unavailable for 30 s of 150 s; attempt 7 in 1 s"},
-	} {
-		at := now.Add(step.after * time.Second)
-		wait := w.add(&step.event, at)
-		if got, _ := wait.text(at); got != step.want {
-			t.Errorf("%q, and not %q", got, step.want)
+		if got, _ := newWait(&w, zero).text(zero.Add(10 * s)); got != want {
+			t.Errorf("%q, and not %q", got, want)
 		}
 	}
 }
@@ -141,7 +118,7 @@ func TestAttemptingEndsTheCountdown(t *testing.T) {
 		s := newScreen(80, 24)
 		p := onScreen(s, Options{})
 		p.Attempting(1)
-		p.Observe(waiting(2, 10*time.Second, 150*time.Second))
+		p.see(waiting(2, 10*time.Second, 150*time.Second))
 		time.Sleep(2 * time.Second)
 		p.Attempting(2)
 		for range 2 {
@@ -177,11 +154,11 @@ func drawnApart(t *rapid.T) {
 	for n := range rapid.IntRange(1, 12).Draw(t, "steps") {
 		switch rapid.IntRange(0, 5).Draw(t, "step") {
 		case 0, 1:
-			p.Observe(waiting(int64(n+2), time.Duration(rapid.IntRange(0, 3000).Draw(t, "delay"))*time.Millisecond, 150*time.Second))
+			p.see(waiting(int64(n+2), time.Duration(rapid.IntRange(0, 3000).Draw(t, "delay"))*time.Millisecond, 150*time.Second))
 		case 2:
 			time.Sleep(time.Duration(rapid.IntRange(0, 4000).Draw(t, "time")) * time.Millisecond)
 		case 3:
-			p.Observe(failed(int64(n+1), 0))
+			p.see(failed(int64(n+1), 0))
 		case 4:
 			text := rapid.StringMatching(`[a-z]{1,60}(\n[a-z]{0,9})?(\n|\r|)`).Draw(t, "text")
 			io.WriteString(child, text)
@@ -207,7 +184,7 @@ func TestTheLineFitsIntoTheRow(t *testing.T) {
 	for _, columns := range []int{1, 2, 10, 56, 57, 58, 200} {
 		s := newScreen(columns, 24)
 		p := onScreen(s, Options{})
-		p.Observe(waiting(2, 10*time.Second, 150*time.Second))
+		p.see(waiting(2, 10*time.Second, 150*time.Second))
 		whole := "outlast: unavailable for 0 s of 150 s; attempt 2 in 10 s"
 		want := strings.TrimSpace(whole[:min(len(whole), columns-1)])
 		if columns > 1 && (s.row != 0 || s.text() != want) {
@@ -226,7 +203,7 @@ func TestANarrowerTerminal(t *testing.T) {
 			s := newScreen(80, 24)
 			io.WriteString(s, "$ before\n")
 			p := onScreen(s, Options{})
-			p.Observe(waiting(2, 10*time.Second, 150*time.Second))
+			p.see(waiting(2, 10*time.Second, 150*time.Second))
 			s.narrow(25, wraps)
 			then(p)
 			if want := "$ before\noutlast: unavailable for"; s.text() != want && s.text() != "$ before" {
@@ -245,7 +222,7 @@ func TestTheLineStaysAwayFromOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(80, 24)
 		p := onScreen(s, Options{})
-		p.Observe(waiting(2, time.Second, 150*time.Second))
+		p.see(waiting(2, time.Second, 150*time.Second))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		io.WriteString(p.child(s), "half")
@@ -253,7 +230,7 @@ func TestTheLineStaysAwayFromOutput(t *testing.T) {
 		if s.text() != "half" {
 			t.Errorf("%q", s.text())
 		}
-		p.Observe(waiting(3, 2*time.Second, 149*time.Second))
+		p.see(waiting(3, 2*time.Second, 149*time.Second))
 		if s.text() != "half\noutlast: unavailable for 1 s of 150 s; attempt 3 in 2 s" {
 			t.Errorf("%q", s.text())
 		}
@@ -276,7 +253,7 @@ func TestABlockedPipeHoldsUpNothing(t *testing.T) {
 	s := newScreen(80, 24)
 	p := onScreen(s, Options{})
 	read, write := io.Pipe()
-	p.Observe(waiting(2, time.Hour, 150*time.Second))
+	p.see(waiting(2, time.Hour, 150*time.Second))
 	done := make(chan struct{})
 	go func() {
 		(&output{printer: p, file: write}).Write([]byte("output"))
@@ -322,9 +299,9 @@ func TestVerboseOnATerminal(t *testing.T) {
 	took := int64(200_000)
 	e := failed(1, 0)
 	e.Result.StartedUS, e.Result.EndedUS = new(int64), &took
-	p.Observe(e)
-	p.Observe(host.Loaded{How: "cached", Took: 20 * time.Millisecond})
-	p.Observe(waiting(2, 10*time.Second, 150*time.Second))
+	p.see(e)
+	p.see(host.Loaded{How: "cached", Took: 20 * time.Millisecond})
+	p.see(waiting(2, 10*time.Second, 150*time.Second))
 	want := "outlast: attempt 1 failed with exit code 7 after 0.2 s\n" +
 		"outlast: the plugin was loaded (cached) in 0 s\n" +
 		"outlast: unavailable; attempt 2 in 10 s, and at most 150 s of waiting left"
@@ -345,7 +322,7 @@ func toFile(t *testing.T, o Options, use func(*Printer)) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	o.Out = f
+	o.Out, o.Progress = f, &progress.State{}
 	p := New(o)
 	use(p)
 	p.Close()
@@ -363,49 +340,41 @@ const secretText = "tcp connect error: the command's own words"
 func wholeCall(p *Printer) {
 	result := exited(1)
 	result.Stdout, result.Stderr = abi.Clip(secretText), abi.Clip(secretText)
-	p.Observe(host.AttemptEnded{Attempt: 1, Result: result})
-	p.Observe(host.Loaded{How: "interpreted", Why: "there is no cache directory", Took: time.Second})
-	p.Observe(host.InstanceReplaced{Err: &abi.Error{Code: "internal", Message: secretText}})
-	p.Observe(waiting(2, 500*time.Millisecond, 150*time.Second))
+	p.see(host.AttemptEnded{Attempt: 1, Result: result})
+	p.see(host.Loaded{How: "interpreted", Why: "there is no cache directory", Took: time.Second})
+	p.see(host.InstanceReplaced{Err: &abi.Error{Code: "internal", Message: secretText}})
+	p.see(waiting(2, 500*time.Millisecond, 150*time.Second))
 	p.Attempting(2)
-	p.Observe(host.AttemptEnded{Attempt: 2, Result: abi.Result{Signal: "SIGKILL", Message: abi.Clip(secretText)}})
-	p.Observe(host.Unwatched{Why: "a proxy is in the way"})
-	p.Observe(host.LeftOut{})
-	p.Observe(host.LeftOut{NotReady: true})
+	p.see(host.AttemptEnded{Attempt: 2, Result: abi.Result{Signal: "SIGKILL", Message: abi.Clip(secretText)}})
+	p.see(host.Unwatched{Why: "a proxy is in the way"})
+	p.see(host.LeftOut{})
+	p.see(host.LeftOut{NotReady: true})
 	again := waiting(2, 2*time.Second, 149*time.Second)
 	again.Again, again.Watched = true, abi.Ready
-	p.Observe(again)
-	p.Observe(host.Woken{By: abi.Ready})
-	p.Observe(host.Waiting{Kind: "conflict", Budget: "conflict", Attempt: 3, Delay: time.Second})
-	p.Observe(host.AttemptEnded{Attempt: 3, Result: abi.Result{TimedOut: true}})
-	p.Observe(host.Repairing{Kind: "needs_repair", Force: true})
+	p.see(again)
+	p.see(host.Woken{By: abi.Ready})
+	p.see(host.Waiting{Kind: "conflict", Budget: "conflict", Attempt: 3, Delay: time.Second})
+	p.see(host.AttemptEnded{Attempt: 3, Result: abi.Result{TimedOut: true}})
+	p.see(host.Repairing{Kind: "needs_repair", Force: true})
 	o := abi.Outcome{
 		Type: abi.OutcomeIndeterminate, Kind: "interrupted", Effects: abi.EffectsUnknown, Attempts: 3, ElapsedUS: 2_500_000,
 		Message: "interrupted after 3 attempts over 2.5 s; it may have been applied", Remedy: "Look.",
 		LastError: secretText, History: []abi.HistoryEntry{{Attempt: 1, Kind: "unavailable"}},
 	}
-	p.Observe(host.Stopped{Outcome: o})
+	p.see(host.Stopped{Outcome: o})
 	p.Notice("host name %q does not resolve", "grahp")
 	p.Finish(&o)
 }
 
-// Down and loading are told once each, as they come; an attempt ends what was
-// seen before it.
+// Down and loading are told once each, as they come.
 func TestLoadingIsTold(t *testing.T) {
 	got := toFile(t, Options{Watched: "http://graph:8080/readyz"}, func(p *Printer) {
 		for _, notReady := range []bool{false, false, true, true, false} {
-			p.Observe(host.LeftOut{NotReady: notReady})
+			p.see(host.LeftOut{NotReady: notReady})
 		}
 	})
 	if strings.Count(got, "is seen to be down") != 1 || strings.Count(got, "is there, and loading") != 1 {
 		t.Errorf("told:\n%s", got)
-	}
-	p := New(Options{})
-	p.Observe(host.LeftOut{NotReady: true})
-	p.Observe(failed(2, 0))
-	w := waiting(3, 5*time.Second, 150*time.Second)
-	if text, _ := p.waits.add(&w, time.Now()).text(time.Now()); !strings.HasPrefix(text, "unavailable for") {
-		t.Errorf("after the attempt: %q", text)
 	}
 }
 
@@ -417,7 +386,7 @@ func TestPrefixIsSaidOnce(t *testing.T) {
 			p.Notice("%v", err)
 			p.Error(err)
 			p.Status("%v", err)()
-			p.Observe(host.InstanceReplaced{Err: err})
+			p.see(host.InstanceReplaced{Err: err})
 			p.Finish(&abi.Outcome{Type: abi.OutcomeFailed, Attempts: 2, Message: err.Error()})
 		})
 		prefixes := map[Format]int{Text: 5, JSON: 0}[format] // one a line
@@ -566,11 +535,15 @@ func TestManyAtOnce(t *testing.T) {
 	p.log = newLog(&buf, true)
 	child := p.child(s)
 	var all sync.WaitGroup
+	all.Go(func() { // events come one after another
+		for range 400 {
+			p.see(waiting(2, time.Millisecond, time.Second))
+		}
+	})
 	for n := range 8 {
 		all.Go(func() {
 			for range 50 {
 				p.Notice("note %d", n)
-				p.Observe(waiting(2, time.Millisecond, time.Second))
 				io.WriteString(child, "x\n")
 				p.Status("status")()
 			}
