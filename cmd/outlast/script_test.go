@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"outlast": func() { os.Exit(realMain(os.Args[1:])) },
+		"ask":     ask,
 	})
 }
 
