@@ -34,7 +34,7 @@ func TestNoWriteIsAppliedTwice(t *testing.T) {
 		t.Skip("a thousand real writes")
 	}
 	dir := t.TempDir()
-	tool, ledger := goBuild(t, filepath.Join(dir, "outlast"), "."), goBuild(t, filepath.Join(dir, "ledger"), "./testdata/ledger")
+	tool, ledger := goBuild(t, filepath.Join(dir, "outlast"), "."), goBuild(t, filepath.Join(dir, "omnigraph"), "./testdata/ledger")
 	t.Setenv("OUTLAST_CACHE_DIR", cacheDir(t))
 	warmCache(t, tool)
 	seed := uint64(time.Now().UnixNano())
@@ -108,8 +108,8 @@ func (c *ledgerCall) run(seen *tally) error {
 		<-ready
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(c.tool, "run", "--policy", "omnigraph", "--remote", "--report", c.report, "--",
-		c.program, "write", "http://"+address, fmt.Sprint(c.number))
+	cmd := exec.Command(c.tool, "run", "--ready", "off", "--report", c.report, "--",
+		c.program, "mutate", fmt.Sprint(c.number), "--server", "http://"+address)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	close(stop)

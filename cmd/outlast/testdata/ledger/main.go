@@ -22,8 +22,8 @@ func main() {
 	switch os.Args[1] {
 	case "serve":
 		serve(os.Args[2], os.Args[3], os.Args[4])
-	case "write":
-		os.Exit(write(os.Args[2], os.Args[3]))
+	case "mutate": // as omnigraph's, so that its command line is read
+		os.Exit(write(os.Args[4], os.Args[2]))
 	}
 }
 
