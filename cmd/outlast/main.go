@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"outlast/cmd/outlast/internal/config"
-	_ "outlast/cmd/outlast/internal/early"
+	_ "outlast/cmd/outlast/internal/quietquit"
 )
 
 // Exit codes of our own. Every other is the wrapped command's.

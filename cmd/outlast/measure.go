@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/show"
 	"outlast/measure"
 	"outlast/outages"
@@ -134,7 +134,7 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 	})
 	t.done()
 	if err != nil {
-		return usageError("measure: %s", plain.Error(err))
+		return usageError("measure: %s", safetext.Error(err))
 	}
 	if open != nil {
 		printer.Notice("%s is still away, since %s; an outage that has not ended is not recorded", name, open.Start.UTC().Format(time.RFC3339))

@@ -10,10 +10,10 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/metrics"
+	"outlast/cmd/outlast/internal/policyflags"
 	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/record"
 	"outlast/cmd/outlast/internal/show"
-	"outlast/cmd/outlast/internal/spot"
 	"outlast/host"
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
@@ -22,14 +22,14 @@ import (
 )
 
 type runVerb struct {
-	callFlags    `group:"command"`
-	Wrapper      []string `group:"command" sep:"none" placeholder:"FILE" help:"A script that does no more than to run the command once."`
-	Policy       string   `group:"retry" placeholder:"NAME|FILE" help:"By default the command's: see outlast policy list."`
-	spot.Flags   `group:"retry"`
-	pluginFlags  `group:"retry"`
-	limitFlags   `group:"limit"`
-	processFlags `group:"process"`
-	journalFlags `group:"journal"`
+	callFlags         `group:"command"`
+	Wrapper           []string `group:"command" sep:"none" placeholder:"FILE" help:"A script that does no more than to run the command once."`
+	Policy            string   `group:"retry" placeholder:"NAME|FILE" help:"By default the command's: see outlast policy list."`
+	policyflags.Flags `group:"retry"`
+	pluginFlags       `group:"retry"`
+	limitFlags        `group:"limit"`
+	processFlags      `group:"process"`
+	journalFlags      `group:"journal"`
 
 	idempotencyFlags `group:"journal"`
 	outputFlags      `group:"tell"`

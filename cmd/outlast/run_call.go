@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"outlast/cmd/outlast/internal/spot"
+	"outlast/cmd/outlast/internal/policyflags"
 	"outlast/host"
 	"outlast/host/commands"
 	"outlast/host/omnigraph"
@@ -84,7 +84,7 @@ func (w *wrapped) makePolicy() error {
 		return usageError("--no-connect-retry and %s: a policy that is made on the spot does not tell failures to connect from others", strings.Join(v.Names(), ", "))
 	}
 	// A write whose key the server honours is one that may be repeated.
-	p, err := v.Flags.Policy(spot.Call{Read: w.call.Read || v.isHonoured(), MaxWait: v.MaxWait})
+	p, err := v.Flags.Policy(policyflags.Call{Read: w.call.Read || v.isHonoured(), MaxWait: v.MaxWait})
 	if err != nil {
 		return usageError("%v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 	"outlast/simulate"
 	"outlast/simulate/plot"
@@ -83,7 +83,7 @@ func (p *played) verdict() string {
 	case p.story.Outcome.Type == abi.OutcomeExhausted:
 		return "gives up after " + end
 	}
-	return fmt.Sprintf("stops after %s: %s", end, plain.Line(p.story.Outcome.Message))
+	return fmt.Sprintf("stops after %s: %s", end, safetext.Line(p.story.Outcome.Message))
 }
 
 // meetsNone says whether the first attempt succeeds.

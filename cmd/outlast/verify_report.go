@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 	"outlast/simulate"
 )
@@ -199,10 +199,10 @@ func exact(micros int64) string {
 func (r *verifyReport) print(out io.Writer) {
 	for _, c := range r.Checks {
 		mark := choose(c.Outlasted, "outlasted", choose(c.NotProvable, "NOT provable", "NOT outlasted"))
-		fmt.Fprintf(out, "%-13s  %5s  %s, a %s: %s\n", mark, micros(c.LastsUS), plain.Line(c.Outage), c.Call, c.detail())
+		fmt.Fprintf(out, "%-13s  %5s  %s, a %s: %s\n", mark, micros(c.LastsUS), safetext.Line(c.Outage), c.Call, c.detail())
 	}
 	for _, n := range r.NotRepeated {
-		fmt.Fprintf(out, "not repeated          a %s: %s\n", n.Call, plain.Line(n.Message))
+		fmt.Fprintf(out, "not repeated          a %s: %s\n", n.Call, safetext.Line(n.Message))
 	}
 	if r.SmallestUS > 0 && r.OK {
 		fmt.Fprintf(out, "the smallest max_wait for these is %s, and %s with a headroom of %v\n", exact(r.SmallestUS), exact(r.SmallestWithHeadroomUS), r.Headroom)
@@ -213,11 +213,11 @@ func (r *verifyReport) print(out io.Writer) {
 func (c *verifyCheck) detail() string {
 	switch {
 	case c.NotProvable:
-		return plain.Line(c.Message)
+		return safetext.Line(c.Message)
 	case c.Outlasted:
 		return fmt.Sprintf("up to %s would be, %.2f times as long; back at most %s after the server", micros(c.OutlastsUS), c.Headroom, micros(c.LagUS))
 	}
-	return fmt.Sprintf("%s; so may any call that begins in its first %s", plain.Line(c.Message), micros(c.FailsUS))
+	return fmt.Sprintf("%s; so may any call that begins in its first %s", safetext.Line(c.Message), micros(c.FailsUS))
 }
 
 func micros(us int64) string { return seconds(time.Duration(us) * time.Microsecond) }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // The exit codes that the recipes in docs/operations.md choose.

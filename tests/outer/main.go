@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command outer runs writes under the layers that run a failed command again: a
 // Kubernetes Job, a systemd unit and a CI job, each emulated as its manual says.
 // Meanwhile it kills outlast, the command and the server at random moments. In

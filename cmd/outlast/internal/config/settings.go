@@ -14,7 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"outlast/cmd/outlast/internal/spot"
+	"outlast/cmd/outlast/internal/policyflags"
 	"outlast/journal"
 	"outlast/ready"
 )
@@ -252,17 +252,17 @@ func readJournalKey(_ *origin, text string) (string, error) {
 }
 
 func readExits(_ *origin, text string) (string, error) {
-	_, err := spot.ParseExits(text)
+	_, err := policyflags.ParseExits(text)
 	return text, asForm(err)
 }
 
 func readBackoff(_ *origin, text string) (string, error) {
-	_, err := spot.ParseBackoff(text)
+	_, err := policyflags.ParseBackoff(text)
 	return text, asForm(err)
 }
 
 func readText(_ *origin, text string) (string, error) {
-	return text, asForm(spot.CheckText(text))
+	return text, asForm(policyflags.CheckText(text))
 }
 
 // asForm keeps only why a text was refused: what would be right is in want.

@@ -21,8 +21,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
 	"outlast/cmd/outlast/internal/progress"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/wholefile"
 )
 
@@ -98,7 +98,7 @@ func (r *Recorder) call(o *abi.Outcome) call {
 	s := r.options.Progress
 	c := call{
 		labels: labels{
-			command: plain.Line(filepath.Base(r.options.Command)), policy: r.options.Policy, kind: "none", outcome: "error",
+			command: safetext.Line(filepath.Base(r.options.Command)), policy: r.options.Policy, kind: "none", outcome: "error",
 		},
 		attempts: int64(len(s.Attempts)), waitUS: s.Waited().Microseconds(), at: time.Now().Unix(),
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 )
 
@@ -54,7 +54,7 @@ type line struct {
 func (r *Recorder) startedLine() line {
 	o := &r.options
 	return line{
-		Event: "started", Label: plain.Line(o.Call.Label), Command: plain.Line(o.Command),
+		Event: "started", Label: safetext.Line(o.Call.Label), Command: safetext.Line(o.Command),
 		Policy: o.Policy.Name(), PolicyDigest: o.Policy.Digest(), PluginDigest: o.PluginDigest,
 		Read: &o.Call.Read, Remote: &o.Call.Remote,
 	}
@@ -82,13 +82,13 @@ func describe(e host.Event) line {
 	case host.LeftOut:
 		return line{Event: "left_out", NotReady: e.NotReady}
 	case host.Unwatched:
-		return line{Event: "unwatched", Why: plain.Line(e.Why)}
+		return line{Event: "unwatched", Why: safetext.Line(e.Why)}
 	case host.Repairing:
 		return line{Event: "repairing", Kind: e.Kind, Force: e.Force}
 	case host.Loaded:
-		return line{Event: "plugin_loaded", How: e.How, Why: plain.Line(e.Why), TookUS: wire(e.Took.Microseconds())}
+		return line{Event: "plugin_loaded", How: e.How, Why: safetext.Line(e.Why), TookUS: wire(e.Took.Microseconds())}
 	case host.InstanceReplaced:
-		return line{Event: "instance_replaced", Error: plain.Error(e.Err)}
+		return line{Event: "instance_replaced", Error: safetext.Error(e.Err)}
 	case host.Stopped:
 		o := &e.Outcome
 		l := line{

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
 	"outlast/cmd/outlast/internal/progress"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 )
 
@@ -111,7 +111,7 @@ func (r *Recorder) Finish(end End) {
 	}
 	line := line{Event: "finished", ExitCode: wire(int64(end.ExitCode))}
 	if end.Err != nil {
-		line.Error = plain.Error(end.Err)
+		line.Error = safetext.Error(end.Err)
 	}
 	r.write(line)
 	if r.events != nil {

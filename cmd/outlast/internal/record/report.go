@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
 	"outlast/cmd/outlast/internal/progress"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/wholefile"
 )
 
@@ -84,8 +84,8 @@ const reportVersion = 1
 func (r *Recorder) describe(end *End) *report {
 	o, s := &r.options, r.options.Progress
 	out := &report{
-		Version: reportVersion, Run: r.run, Started: r.began.UTC().Format(time.RFC3339Nano), Command: plain.Line(o.Command),
-		Call:    callPart{Label: plain.Line(o.Call.Label), Read: o.Call.Read, Remote: o.Call.Remote, BudgetUS: o.Call.Budget.Microseconds()},
+		Version: reportVersion, Run: r.run, Started: r.began.UTC().Format(time.RFC3339Nano), Command: safetext.Line(o.Command),
+		Call:    callPart{Label: safetext.Line(o.Call.Label), Read: o.Call.Read, Remote: o.Call.Remote, BudgetUS: o.Call.Budget.Microseconds()},
 		Policy:  digested{Name: o.Policy.Name(), Digest: o.Policy.Digest()},
 		Outcome: outcomeNotRun, ExitCode: end.ExitCode, Repairs: s.Repairs,
 		WaitedUS: s.Waited().Microseconds(), Budgets: budgets(s, o.Policy.Document()), Attempts: attempts(s),
@@ -97,7 +97,7 @@ func (r *Recorder) describe(end *End) *report {
 		out.ElapsedUS = since(s, s.Finished)
 	}
 	if end.Err != nil {
-		out.Error = plain.Error(end.Err)
+		out.Error = safetext.Error(end.Err)
 	}
 	r.ending(out, end)
 	return out
@@ -139,7 +139,7 @@ func (r *Recorder) ending(out *report, end *End) {
 	switch o := end.Outcome; {
 	case o != nil:
 		out.Outcome, out.Kind, out.Reason, out.Budget = string(o.Type), o.Kind, o.Reason, o.Budget
-		out.Message, out.Remedy, out.ElapsedUS = plain.Line(o.Message), plain.Line(o.Remedy), o.ElapsedUS
+		out.Message, out.Remedy, out.ElapsedUS = safetext.Line(o.Message), safetext.Line(o.Remedy), o.ElapsedUS
 		if o.Type != abi.OutcomeOK { // an applied write has effects, but they are no news
 			out.Effects = string(o.Effects)
 		}

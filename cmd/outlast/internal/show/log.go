@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 )
 
@@ -45,7 +45,7 @@ func newLog(out io.Writer, json bool) *log {
 
 // write leaves out what cannot be written: the call matters more.
 func (l *log) write(m message) {
-	m.text = plain.Line(strings.TrimPrefix(m.text, "outlast: ")) // as errors begin
+	m.text = safetext.Line(strings.TrimPrefix(m.text, "outlast: ")) // as errors begin
 	if l.json == nil {
 		fmt.Fprintf(l.out, "outlast: %s\n", m.text)
 		return

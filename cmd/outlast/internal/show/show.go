@@ -22,8 +22,8 @@ import (
 	"golang.org/x/term"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/plain"
 	"outlast/cmd/outlast/internal/progress"
+	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 )
 
@@ -142,7 +142,7 @@ func (p *Printer) Observe(e host.Event) {
 			p.tell(loadedMessage(&e))
 		}
 	case host.InstanceReplaced:
-		p.tell(message{level: warn, event: "instance_replaced", text: "the plugin failed, and was replaced: " + plain.Error(e.Err)})
+		p.tell(message{level: warn, event: "instance_replaced", text: "the plugin failed, and was replaced: " + safetext.Error(e.Err)})
 	case host.Stopped:
 		p.hide()
 	}
@@ -202,7 +202,7 @@ func (p *Printer) Error(err error) {
 	defer p.mu.Unlock()
 	p.hide()
 	if p.log != nil {
-		p.put(message{level: failure, event: "error", text: plain.Error(err)})
+		p.put(message{level: failure, event: "error", text: safetext.Error(err)})
 	}
 }
 
@@ -295,7 +295,7 @@ func (p *Printer) draw() {
 		return
 	}
 	text, next := p.live(time.Now())
-	p.line.draw("outlast: " + plain.ASCII(text))
+	p.line.draw("outlast: " + safetext.ASCII(text))
 	p.stop()
 	if next > 0 {
 		p.timer = time.AfterFunc(next, p.tick)

@@ -1,6 +1,6 @@
-// Package plain makes texts fit for a line of ours: one line, without control
+// Package safetext makes texts fit for a line that outlast prints: one line, without control
 // characters, and without what may quote the wrapped command.
-package plain
+package safetext
 
 import (
 	"errors"

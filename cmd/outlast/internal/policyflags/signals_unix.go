@@ -1,6 +1,6 @@
 //go:build unix
 
-package spot
+package policyflags
 
 import (
 	"fmt"

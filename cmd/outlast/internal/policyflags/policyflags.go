@@ -1,5 +1,5 @@
-// Package spot makes a policy from flags, for a command that no policy knows.
-package spot
+// Package policyflags makes a policy from flags, for a command that no policy knows.
+package policyflags
 
 import (
 	"encoding/json"
