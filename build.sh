@@ -92,9 +92,9 @@ tests() {
   check
   # The host has goroutines and locks; the rest has none. The vectors have
   # neither, and are slow in an interpreter that is watched for races.
-  go test -race -skip '^TestConformance$' ./host/... ./process/... ./ready/...
+  go test -race -skip '^TestConformance$' ./host/... ./process/... ./ready/... ./commands/omnigraph
   go test -run '^TestConformance$' ./host
-  go test $(go list ./... | grep -vE '^outlast/(host|process|ready)(/|$)')
+  go test $(go list ./... | grep -vE '^outlast/(host|process|ready|commands/omnigraph)(/|$)')
   (cd benchmarks && go test ./...)
   go run ./tests/mutation
   side_by_side ./python/check.sh ./js/check.sh

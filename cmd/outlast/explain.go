@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/commands"
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/commands"
-	"outlast/host/omnigraph"
 )
 
 type policyExplainVerb struct {

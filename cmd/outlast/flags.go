@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"outlast/commands"
 	"outlast/host"
 	"outlast/plugin/policy"
-	"outlast/policies"
 )
 
 // pluginFlags choose the plugin.
@@ -53,7 +53,7 @@ func loadPolicy(nameOrFile string) (*host.Policy, error) {
 	if slices.Contains(policy.Names(), nameOrFile) {
 		return host.BuiltIn(nameOrFile)
 	}
-	if text := policies.Document(nameOrFile); text != "" {
+	if text := commands.Policy(nameOrFile); text != "" {
 		return host.ParsePolicy(text)
 	}
 	if _, err := os.Stat(nameOrFile); os.IsNotExist(err) {

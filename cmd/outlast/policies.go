@@ -7,14 +7,14 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"outlast/host/omnigraph"
+	"outlast/commands"
+	"outlast/commands/omnigraph"
 	"outlast/plugin/policy"
-	"outlast/policies"
 )
 
 // policyNames are all policies that can be named: those built into the plugin,
 // the default one first, and the bundled ones.
-func policyNames() []string { return append(policy.Names(), policies.Names()...) }
+func policyNames() []string { return append(policy.Names(), commands.Names()...) }
 
 // source is the text of a named policy as its author wrote it, "" if there is
 // none of that name.
@@ -22,7 +22,7 @@ func source(name string) string {
 	if text := policy.Source(name); text != "" {
 		return text
 	}
-	return policies.Document(name)
+	return commands.Policy(name)
 }
 
 // policyFor is the policy that is chosen for a command, "" if none is.
@@ -30,8 +30,7 @@ func policyFor(argv0 string) string {
 	if omnigraph.Is(argv0) {
 		return "omnigraph"
 	}
-	name, _ := policies.For(argv0)
-	return name
+	return commands.For(argv0)
 }
 
 type policyListVerb struct {
@@ -78,7 +77,7 @@ func listedAs(name string) (listed, error) {
 		return listed{}, unusable(err)
 	}
 	l := listed{Name: name, For: []string{}, From: "built into the plugin", Measured: len(doc.Measured), Description: doc.Description}
-	if policies.Document(name) != "" {
+	if commands.Policy(name) != "" {
 		l.From = "bundled with the tool"
 	}
 	if policyFor(name) == name {

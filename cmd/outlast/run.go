@@ -14,9 +14,9 @@ import (
 	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/record"
 	"outlast/cmd/outlast/internal/show"
+	"outlast/commands"
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/commands"
-	"outlast/host/omnigraph"
 	"outlast/journal"
 	"outlast/process"
 )

@@ -11,8 +11,8 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/show"
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/omnigraph"
 	"outlast/process"
 )
 

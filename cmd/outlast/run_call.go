@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"outlast/cmd/outlast/internal/policyflags"
+	"outlast/commands"
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/commands"
-	"outlast/host/omnigraph"
 	"outlast/process"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"outlast/host/omnigraph"
+	"outlast/commands/omnigraph"
 )
 
 // takeLock takes the lock that every writer of a local store takes, for as long

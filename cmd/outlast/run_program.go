@@ -10,10 +10,9 @@ import (
 	"slices"
 
 	"outlast/abi"
-	"outlast/host/commands"
-	"outlast/host/omnigraph"
+	"outlast/commands"
+	"outlast/commands/omnigraph"
 	"outlast/plugin/policy"
-	"outlast/policies"
 	"outlast/process"
 )
 
@@ -23,8 +22,7 @@ func commandName(argv0 string) string {
 	if omnigraph.Is(argv0) {
 		return "omnigraph"
 	}
-	name, _ := policies.For(argv0)
-	return name
+	return commands.For(argv0)
 }
 
 // identify notes whether the program is the command whose name it has, and in

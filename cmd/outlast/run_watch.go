@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/omnigraph"
 	"outlast/ready"
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // refusedBy is how the commands that we have policies for end where nothing
-// listens, as they were seen to (policies/testdata has more of it).
+// listens, as they were seen to (commands/NAME/testdata has more of it).
 var refusedBy = map[string]struct {
 	exit   int64
 	sent   abi.Sent

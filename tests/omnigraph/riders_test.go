@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"outlast/abi"
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/omnigraph"
 	"outlast/process"
 	"outlast/ready"
 )

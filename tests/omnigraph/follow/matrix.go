@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"outlast/abi"
+	"outlast/commands/omnigraph"
 	"outlast/host"
-	"outlast/host/omnigraph"
 	"outlast/tests/omnigraph/faults"
 )
 
