@@ -15,7 +15,8 @@ import { virtualTime } from "outlast/testing";
 const READ = { remote: true, write: false };
 const REFUSED =
   "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n" +
-  "   1: client error (Connect)\n   2: tcp connect error\n\n";
+  "   1: client error (Connect)\n   2: tcp connect error\n\n" +
+  "Location:\n   crates/omnigraph-cli/src/client.rs:1\n";
 const FAILED = { exitCode: 1, stderr: REFUSED };
 
 setHooks([]);

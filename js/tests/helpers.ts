@@ -13,10 +13,20 @@ import { setTimeout as pause } from "node:timers/promises";
 export const READ = { remote: true, write: false };
 export const WRITE = { remote: true, write: true };
 
-/** What omnigraph prints of a server that is away. */
-export const REFUSED =
-  "Error: \n   0: error sending request for url (http://127.0.0.1:8080/)\n" +
-  "   1: client error (Connect)\n   2: tcp connect error\n   3: Connection refused (os error 111)\n\n";
+/** What omnigraph 0.8 to 0.10 prints of a failure. Without its end, the blank line and
+ * `Location:`, it may have been cut, and proves nothing of a write. */
+export function report(...causes: string[]): string {
+  const lines = causes.map((cause, number) => `   ${number}: ${cause}\n`);
+  return `Error: \n${lines.join("")}\nLocation:\n   crates/omnigraph-cli/src/client.rs:1\n`;
+}
+
+/** What it prints of a server that is away. */
+export const REFUSED = report(
+  "error sending request for url (http://127.0.0.1:8080/)",
+  "client error (Connect)",
+  "tcp connect error",
+  "Connection refused (os error 111)",
+);
 
 /** The error of a connection that was refused, as Node has it. */
 export function refused(): Error {

@@ -194,7 +194,10 @@ test("the program's stderr stays its own, and it ends by itself", () => {
   const program = `
     import { Policy } from "outlast";
     const policy = await Policy.load();
-    const outcome = await policy.run(() => ({ exitCode: 2 }), { remote: true, write: true });
+    const outcome = await policy.run(
+      () => ({ exitCode: 2, stderr: "error: unexpected argument\\n" }),
+      { remote: true, write: true },
+    );
     console.log(outcome.type);
   `;
   const cwd = new URL("../", import.meta.url);

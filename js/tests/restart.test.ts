@@ -60,7 +60,8 @@ asked.on("error", () => {
   process.stdout.write("half a row");
   process.stderr.write(
     "Error: \\n   0: \\x1b[91merror sending request for url (http://127.0.0.1/)\\x1b[0m\\n" +
-      "   1: \\x1b[91mclient error (Connect)\\x1b[0m\\n   2: \\x1b[91mtcp connect error\\x1b[0m\\n\\n",
+      "   1: \\x1b[91mclient error (Connect)\\x1b[0m\\n   2: \\x1b[91mtcp connect error\\x1b[0m\\n\\n" +
+      "Location:\\n   crates/omnigraph-cli/src/client.rs:1\\n",
   );
   process.exitCode = 1;
 });

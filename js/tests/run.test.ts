@@ -11,13 +11,12 @@ import {
   type Result,
 } from "outlast";
 import { virtualTime } from "outlast/testing";
-import { document, READ, REFUSED, refused, reset, WRITE } from "./helpers.js";
+import { document, READ, REFUSED, refused, report, reset, WRITE } from "./helpers.js";
 
 const FAILED = { exitCode: 1, stderr: REFUSED };
 
 /** What omnigraph prints of a store that needs a repair. */
-const DRIFT =
-  "Error: \n   0: table 'people' is ahead of its manifest; run `omnigraph repair` first\n\n";
+const DRIFT = report("table 'people' is ahead of its manifest; run `omnigraph repair` first");
 
 /** An attempt that fails so often, and then succeeds. */
 function after(failures: number, failure: () => Result): () => Result {
