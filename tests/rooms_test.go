@@ -49,7 +49,7 @@ commands/internal/h2:
 commands/internal/line: abi golang.org/x/sys
 commands/internal/linetest: commands/internal/line
 commands/kubectl: commands/internal/line
-commands/omnigraph: commands/internal/line golang.org/x/sys github.com/goccy/go-yaml
+commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml
 commands/psql: commands/internal/line
 commands/redis-cli: commands/internal/line
 host: abi plugin plugin/policy host/internal/engine host/internal/wasmfile

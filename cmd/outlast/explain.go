@@ -61,7 +61,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 		return err
 	}
 	defer plug.Close(ctx)
-	guess, err := v.guess()
+	guess, err := v.guess(&result)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,9 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	return nil
 }
 
-// guess is the call as the command line tells of it.
-func (v *policyExplainVerb) guess() (host.Call, error) {
+// guess is the call as the command line tells of it, which may tell of the
+// result too what no text says.
+func (v *policyExplainVerb) guess(r *abi.Result) (host.Call, error) {
 	call := host.Call{Label: "explain", Remote: true, Seed: &v.Seed}
 	argv := v.Command
 	if len(argv) > 0 && argv[0] == "--" {
@@ -94,6 +95,9 @@ func (v *policyExplainVerb) guess() (host.Call, error) {
 	case "omnigraph":
 		inv := omnigraph.Parse(argv)
 		call.Remote, call.Read, call.OneRequest = inv.Remote, !inv.Write, inv.OneRequest()
+		if r.Sent == "" {
+			r.Sent = inv.Params().Sent(r)
+		}
 	default:
 		line := commands.Parse(argv, os.Environ())
 		call.Read, call.OneRequest = line.Read, &line.Direct

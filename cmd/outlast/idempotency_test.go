@@ -73,11 +73,15 @@ func TestIdempotencyKeys(t *testing.T) {
 		requests int
 		report   string
 	}{
-		"honoured":              {&payments{honours: true, lose: 2}, key, "POST", 0, 1, 3, `"outcome": "ok"`},
-		"nobody says so":        {&payments{honours: true, lose: 1}, key[:1], "POST", 76, 1, 1, `"outcome": "indeterminate"`},
-		"a claim that is false": {&payments{lose: 1}, key, "POST", 0, 2, 2, `"outcome": "ok"`}, // the caller's word, and so the caller's fault
-		"a DELETE that is gone": {&payments{lose: 1}, key, "DELETE", 76, 1, 2, `"outcome": "indeterminate"`},
-		"given":                 {&payments{honours: true, lose: 1}, append([]string{"--idempotency-key=pay-7"}, key[1:]...), "POST", 0, 1, 2, `"outcome": "ok"`},
+		"honoured":                                {&payments{honours: true, lose: 2}, key, "POST", 0, 1, 3, `"outcome": "ok"`},
+		"nobody says so":                          {&payments{honours: true, lose: 1}, key[:1], "POST", 76, 1, 1, `"outcome": "indeterminate"`},
+		"a claim that is false":                   {&payments{lose: 1}, key, "POST", 0, 2, 2, `"outcome": "ok"`}, // the caller's word, and so the caller's fault
+		"a DELETE that is gone":                   {&payments{lose: 1}, key, "DELETE", 76, 1, 2, `"outcome": "indeterminate"`},
+		"honoured, by curl's own policy":          {&payments{honours: true, lose: 2}, key[:3], "POST", 0, 1, 3, `"outcome": "ok"`},
+		"honoured, by curl's own policy, a third": {&payments{honours: true, lose: 3}, key[:3], "POST", 76, 1, 3, `"outcome": "indeterminate"`},
+		"a DELETE, by curl's own policy":          {&payments{lose: 1}, key[:3], "DELETE", 76, 1, 2, `"outcome": "indeterminate"`},
+		"nobody says so, by curl's own policy":    {&payments{honours: true, lose: 1}, key[:1], "POST", 76, 1, 1, `"outcome": "indeterminate"`},
+		"given":                                   {&payments{honours: true, lose: 1}, append([]string{"--idempotency-key=pay-7"}, key[1:]...), "POST", 0, 1, 2, `"outcome": "ok"`},
 	} {
 		server := httptest.NewServer(c.server)
 		report := filepath.Join(t.TempDir(), "report")

@@ -118,6 +118,7 @@ type wrapped struct {
 	call           host.Call
 	repeatable     bool                  // a write, which may be applied again all the same
 	graph          *omnigraph.Invocation // nil: another command
+	params         omnigraph.Params
 	line           commands.Line
 	watch          watching
 	stdin          *process.Stdin

@@ -39,7 +39,9 @@ func (w *wrapped) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	}
 	w.tellLeft(ended, err)
 	w.spendInputs(ended)
-	ended.Result.Sent = w.line.Sent(&ended.Result)
+	if ended.Result.Sent = w.line.Sent(&ended.Result); w.graph != nil {
+		ended.Result.Sent = w.params.Sent(&ended.Result)
+	}
 	return ended.Result, err
 }
 

@@ -25,6 +25,9 @@ func (w *wrapped) describeCall() {
 		inv := omnigraph.Parse(w.argv)
 		guess = host.Call{Label: label(inv.Verb), Remote: inv.Remote, Read: !inv.Write}
 		w.graph = &inv
+		if w.known {
+			w.params = inv.Params()
+		}
 		w.env = omnigraph.Env(w.env, inv, "")
 	default:
 		w.line = commands.Parse(w.argv, w.lineEnv)

@@ -13,6 +13,8 @@ const (
 	namedScope       // a destination that the user's configuration resolves
 	profileName      // the same, if nothing else says where the invocation goes
 	directFlag       // it stands alone, and has the folder's context passed over
+	paramsText       // a query's parameters
+	paramsFile       // the file that has them
 )
 
 // longFlags are all that are documented, of all commands: none takes a value
@@ -38,8 +40,8 @@ var longFlags = map[string]role{
 	// query, mutate, alias, lint
 	"query":        plainValue,
 	"query-string": plainValue,
-	"params":       plainValue,
-	"params-file":  plainValue,
+	"params":       paramsText,
+	"params-file":  paramsFile,
 	"branch":       plainValue,
 	"snapshot":     plainValue,
 	"format":       plainValue,

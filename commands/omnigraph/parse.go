@@ -22,6 +22,15 @@ type Invocation struct {
 	// Store is the one graph's storage that is opened directly, a path or a URI
 	// as given; "" if there is none, or if it contradicts another address.
 	Store string
+
+	params given
+}
+
+// given is a query's parameters, or the file of them, and how often there are any.
+type given struct {
+	value string
+	file  bool
+	times int
 }
 
 // Parse reads argv, the program's name first. It accepts anything.
@@ -148,6 +157,8 @@ func (p *parser) known(kind role, value string, attached bool) {
 		p.set(&p.cluster, value)
 	case namedScope:
 		p.set(&p.named, value)
+	case paramsText, paramsFile:
+		p.inv.params = given{value, kind == paramsFile, p.inv.params.times + 1}
 	case profileName:
 		p.profile = address{given: true, value: value}
 	}

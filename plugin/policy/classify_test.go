@@ -234,6 +234,8 @@ func TestConditions(t *testing.T) {
 	}
 	report := func(causes ...string) abi.Result { return *exited(1, printed(causes...), "") }
 	cut := abi.Result{Signal: "SIGHUP", Stderr: abi.Text{Head: "alpha\nbe", Tail: "ta\ngamma\n", Cut: true}}
+	// A line of more than abi.MaxTextBytes, beside an error object that is not to be read.
+	endless := abi.Result{ExitCode: strange.ExitCode, Stderr: abi.Text{Head: "beginning", Tail: "omega", Cut: true}, Stdout: abi.Text{Head: `{"error":"hidden"}`}}
 	for _, c := range []struct {
 		condition string
 		yes, no   []abi.Result
@@ -262,7 +264,14 @@ func TestConditions(t *testing.T) {
 		{`{"text":[{"in":"cause","at":1,"none":["a"]}]}`, []abi.Result{report("a", "b")}, []abi.Result{report("x"), report("x", "a")}}, // a cause that is not there has no words
 		{`{"text":[{"in":"anywhere","any":["b"]}]}`, []abi.Result{report("x", "a b"), *exited(1, "x\nB\n", ""), *exited(1, "", `{"error":"a","x":"b"}`)}, []abi.Result{*exited(1, "", "b"), *exited(1, "x", "b")}},
 		{`{"text":[{"in":"anywhere","all":["alpha","gamma"]}]}`, []abi.Result{cut}, []abi.Result{*exited(1, "alpha", "gamma")}},
-		{`{"text":[{"in":"anywhere","any":["beta","be","ta\n"]}]}`, nil, []abi.Result{cut}}, // lines that are cut are lost
+		// Of a line that is cut, each piece is searched, never the two as one; no place
+		// in the text is known of it.
+		{`{"text":[{"in":"anywhere","any":["BE"]}]}`, []abi.Result{cut, endless}, []abi.Result{*exited(1, "x", "be")}},
+		{`{"text":[{"in":"anywhere","any":["ta\n"]},{"in":"shown","all":["be","ta"]}]}`, []abi.Result{cut}, []abi.Result{endless}},
+		{`{"text":[{"in":"anywhere","none":["omega"]}]}`, []abi.Result{cut}, []abi.Result{endless}},
+		{`{"text":[{"in":"anywhere","any":["omega"]}]}`, []abi.Result{endless}, []abi.Result{cut}},
+		{`{"text":[{"in":"anywhere","any":["beta","beome","hidden"]}]}`, nil, []abi.Result{cut, endless}},
+		{`{"text":[{"in":"message","any":["be","ome"]}]},{"text":[{"in":"cause","at":0,"any":["be","ome"]}]},{"text":[{"in":"message","starts":["be","ome"]}]}`, nil, []abi.Result{cut, endless}},
 		{`{"text":[{"in":"anywhere","any":["alpha\ngamma","alpha\n\ngamma"]}]}`, nil, []abi.Result{cut}},
 		{`{"text":[{"in":"shown","any":["b"]}]}`, []abi.Result{*exited(1, "", `{"error":"ab"}`), *exited(1, "", `{"error":"a","code":"B"}`), *exited(1, "xb", "")}, []abi.Result{*exited(1, "", `{"error":"a","x":"b"}`)}},
 		{`{"text":[{"in":"message","any":["a"]},{"in":"message","any":["b"]}]}`, []abi.Result{report("ab")}, []abi.Result{report("a"), report("b")}},

@@ -126,7 +126,7 @@ func TestViewOfHTTP(t *testing.T) {
 		t.Errorf("an HTTP message has causes %q", v.causes)
 	}
 	v = newView(&abi.Result{Message: abi.Text{Head: "cut in the middle of", Tail: "a line\nlast", Cut: true}})
-	if v.message != "" || !cmp.Equal(v.anywhere, []string{"", "last"}) {
+	if v.message != "" || !cmp.Equal(v.anywhere, []string{"cut in the middle of", "a line\nlast"}) {
 		t.Errorf("a cut text: %q, %q", v.message, v.anywhere)
 	}
 }

@@ -8,16 +8,27 @@ import (
 	"outlast/abi/strictjson"
 )
 
-// lines is a text's parts, plain and as they are searched.
+// lines is a text's parts, plain, and what is searched for words anywhere: there
+// also the lines that were cut in two count, since what stands in a piece of a line
+// stood in the text. How a line begins, and what it is, only a whole one tells.
 func (v *view) lines(t abi.Text) (parts, searched []string) {
-	whole := wholeLines(t)
-	for _, p := range whole {
+	for _, p := range wholeLines(t) {
 		parts = append(parts, plain(p))
 	}
-	if v.colours {
-		return parts, whole
+	searched = []string{t.Head}
+	if t.Cut {
+		searched = append(searched, t.Tail)
 	}
-	return parts, parts
+	if v.colours {
+		return parts, searched
+	}
+	if !t.Cut {
+		return parts, parts
+	}
+	for i, p := range searched {
+		searched[i] = plain(p)
+	}
+	return parts, searched
 }
 
 // wholeLines is a text's parts without the lines that were cut in two.
