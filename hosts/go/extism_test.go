@@ -1,4 +1,4 @@
-package tests
+package hosts
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (p *extismPlugin) functions() []extism.HostFunction {
 // The contract's cases pass in a host that nobody here has written.
 func TestExtismGoSDK(t *testing.T) {
 	p := &extismPlugin{}
-	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmFile{Path: "../plugin/outlast.wasm"}}}
+	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmFile{Path: "../../plugin/outlast.wasm"}}}
 	config := extism.PluginConfig{EnableWasi: true, RuntimeConfig: wazero.NewRuntimeConfig()}
 	var err error
 	if p.plugin, err = extism.NewPlugin(t.Context(), manifest, config, p.functions()); err != nil {
@@ -71,7 +71,7 @@ func TestExtismGoSDK(t *testing.T) {
 
 // A tool that cannot give host functions links the stub, as its manifest says.
 func TestStub(t *testing.T) {
-	text, err := os.ReadFile("../plugin/outlast-stub.json")
+	text, err := os.ReadFile("../../plugin/outlast-stub.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestStub(t *testing.T) {
 	}
 	var manifest extism.Manifest
 	for _, w := range linked.Wasm {
-		manifest.Wasm = append(manifest.Wasm, extism.WasmFile{Path: filepath.Join("../plugin", w.Path), Name: w.Name})
+		manifest.Wasm = append(manifest.Wasm, extism.WasmFile{Path: filepath.Join("../../plugin", w.Path), Name: w.Name})
 	}
 	plugin, err := extism.NewPlugin(t.Context(), manifest, extism.PluginConfig{EnableWasi: true}, nil)
 	if err != nil {

@@ -2,10 +2,10 @@ package kernel
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -19,11 +19,17 @@ type extism struct{ module api.Module }
 func newExtism(t testing.TB) *extism {
 	t.Helper()
 	ctx := context.Background()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/extism/go-sdk").Output()
+	cmd := exec.Command("go", "mod", "download", "-json", "github.com/extism/go-sdk")
+	cmd.Dir = "../../../hosts/go" // the module that has the SDK
+	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("finding Extism's Go SDK: %v", err)
 	}
-	wasm, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "extism-runtime.wasm"))
+	var sdk struct{ Dir string }
+	if err := json.Unmarshal(out, &sdk); err != nil {
+		t.Fatal(err)
+	}
+	wasm, err := os.ReadFile(filepath.Join(sdk.Dir, "extism-runtime.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
