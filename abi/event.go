@@ -20,7 +20,7 @@ const (
 )
 
 // EndsWait says whether the event is a wait's end in full, with a server that
-// the host does not see ready: the attempt after it would be in vain.
+// the host does not see ready: the attempt after it would fail.
 func (t EventType) EndsWait() bool { return t == Down || t == NotReady }
 
 // Readiness is how much of an answer the host has seen from a server.

@@ -11,7 +11,7 @@ import (
 // machine is what kind of machine this is, as far as it tells.
 func machine() []string {
 	list := []string{
-		cpu() + ", " + strconv.Itoa(runtime.NumCPU()) + " cores for us",
+		cpu() + ", " + strconv.Itoa(runtime.NumCPU()) + " cores",
 		system(),
 		"Go " + strings.TrimPrefix(runtime.Version(), "go"),
 	}

@@ -95,5 +95,5 @@ func outagesText(count int) string {
 	return fmt.Sprintf("A server process is killed, and started again so much later, %d times. One outage serves a call of each tool: they begin one soon after the other, early in the first outages and late in the last. "+
 		"Each attempt is a process that opens a real connection; the command stands in for omnigraph, and prints what that prints. "+
 		"*Lag* is how long after the server accepts the attempt starts that succeeds; a *spawn* is one attempt. Of %d lags the p99 is the worst one.\n\n"+
-		"`--ready tcp://` never cuts a write's wait short, since a listener may accept before it serves: it only leaves out what would be in vain.\n\n", count, min(count, 99))
+		"`--ready tcp://` never cuts a write's wait short, since a listener may accept before it serves: it only leaves out attempts that would fail.\n\n", count, min(count, 99))
 }

@@ -40,9 +40,8 @@ type Woken struct {
 	At time.Duration
 }
 
-// LeftOut says that a wait is over and the server seen to be down, or there but
-// not ready, so that the attempt would be in vain. The policy may want it all the
-// same.
+// LeftOut says that a wait is over and that the host sees the server down, or there
+// but not ready, so that the attempt would fail. The policy may ask for it anyway.
 type LeftOut struct {
 	At       time.Duration
 	NotReady bool // it is there, and loads

@@ -10,12 +10,12 @@ import (
 
 // Readiness looks whether the server that a task calls is back, so that its
 // return is noticed and not slept through. The policy decides what that counts
-// for: whether a wait is cut short, and whether an attempt is left out that
-// would be in vain. Package ready has one.
+// for: whether a wait is cut short, and whether an attempt that would fail is
+// left out. Package ready has one.
 type Readiness interface {
 	// Watch begins to look, and goes on until the watch is stopped. An eager
-	// watch looks as often as there is use in it; one that is not, which follows
-	// a wake in vain, looks as seldom as it ever does. News is called, from
+	// watch looks as often as is useful; one that is not, which follows a wake
+	// whose attempt failed, looks as seldom as it ever does. News is called, from
 	// another goroutine, after each look that may have changed what is seen; it
 	// does not block.
 	Watch(eager bool, news func()) Watch

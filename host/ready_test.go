@@ -85,7 +85,7 @@ func TestWaitsAreCutShort(t *testing.T) {
 			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 15 * s / 2, 31 * s / 2}, []bool{true, true, true, true, true}},
 		{"a write by readiness", false, []time.Duration{9 * s}, abi.Ready, 9 * s,
 			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 15 * s / 2, 9 * s}, []bool{true, true, true, true, true}},
-		{"in vain, and then in the hold-off", true, []time.Duration{4 * s, 9 * s / 2, 5 * s}, abi.Ready, 5 * s,
+		{"a wake that fails, and then the hold-off", true, []time.Duration{4 * s, 9 * s / 2, 5 * s}, abi.Ready, 5 * s,
 			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 4 * s, 5 * s}, []bool{true, true, true, true, false}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func watchedTask(t *testing.T, outage time.Duration) (*host.Task, *[]time.Durati
 	return task, starts
 }
 
-// Attempts in vain are left out, and those that are made are the schedule's.
+// Attempts that would fail are left out; those that are made are the schedule's.
 func TestAttemptsAreLeftOut(t *testing.T) {
 	throughBoth(t, func(t *testing.T, d door) {
 		plain, all := outageTask(&virtual.Clock{}, 61*time.Second, 0)

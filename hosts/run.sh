@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the hosts in this folder, plays the contract's cases in each, finds out
-# what each SDK does with our file, and writes the results into docs/hosts.md.
+# what each SDK does with the plugin, and writes the results into docs/hosts.md.
 #
 #   hosts/run.sh [rust|java|browser|go|python|node|outlast]…     all, unless some are named
 #
@@ -90,7 +90,7 @@ node_() {
   OUTLAST_NODE_MODULES=$cache/node node --no-warnings hosts/node/facts.mjs "$probe"
 }
 
-# outlast is our own Go host. Its facts name the tests that show them, and each
+# outlast is the Go host of this repository. Its facts name the tests that show them, and each
 # of these has to pass.
 outlast() {
   local name names

@@ -377,7 +377,7 @@ func TestTheSelfTestFindsLocksThatExcludeNobody(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := selfTest(path); err == nil { // as if ours had been granted beside another
+	if err := selfTest(path); err == nil { // as if the lock had been granted beside another
 		t.Error("a lock that two can have is taken for one")
 	}
 }

@@ -146,8 +146,8 @@ func (t *Target) command(ctx context.Context, timeout time.Duration) (Sample, er
 	return s, nil
 }
 
-// awaitInterrupt lets a Ctrl-C that ended the command reach us as well, so that
-// it does not look like the beginning of an outage.
+// awaitInterrupt gives a Ctrl-C that ended the command time to reach this process
+// too, so that it does not look like the beginning of an outage.
 func awaitInterrupt(ctx context.Context, signal string) {
 	if signal == "SIGINT" {
 		sleep(ctx, 100*time.Millisecond) // a choice: the two get it at the same time

@@ -22,7 +22,7 @@ const maxAddresses = 8
 type level int
 
 const (
-	nameless   level = iota - 1 // no such name, as far as we know
+	nameless   level = iota - 1 // no such name, as far as is known
 	unanswered                  // no answer in time, closed without one, or a failure that says nothing
 	down                        // refused, or no way to it
 	loading                     // it says that it is not ready yet, and will be by itself
@@ -123,7 +123,7 @@ func (l *looking) reach(to level) level {
 }
 
 // end is what the look came to. An attempt may meet any of the addresses: it
-// would be in vain only if each of them says so.
+// would fail only if each of them says so.
 func (l *looking) end() level {
 	l.mu.Lock()
 	defer l.mu.Unlock()

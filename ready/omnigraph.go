@@ -21,7 +21,7 @@ const (
 // life is what a server of omnigraph's says of itself: away, loading, ready,
 // closing. Each look asks anew, for a restart may bring another release. A server
 // that is seen only to accept does not count: 0.12 and later listen before they
-// can serve, so that a call which it woke would be woken in vain.
+// can serve, so that a call which it woke would fail again.
 func (v *visit) life(ctx context.Context) level {
 	for _, root := range v.target.roots() {
 		for _, place := range places {

@@ -309,7 +309,7 @@ func TestAllAddressesAreTried(t *testing.T) {
 	}
 }
 
-// A name that we cannot find may be one that only the command can look up; one
+// A name that is not found here may be one that only the command can look up; one
 // that was found before is gone with its server.
 func TestANameThatIsGone(t *testing.T) {
 	if got := look(t.Context(), &Target{Scheme: "tcp", Host: "no-such-host.invalid", Port: "1"}, nil); got != nameless && got != unanswered {

@@ -240,7 +240,7 @@ func TestAPolicyThatDoesNotWait(t *testing.T) {
 	}
 }
 
-// Watching: the return is noticed, and attempts in vain are left out.
+// Watching: the return is noticed, and attempts that would fail are left out.
 func TestWatched(t *testing.T) {
 	scene := &Scene{Away: []Span{{0, 61 * time.Second}}, Results: results, Watch: &AsHost}
 	for _, write := range []bool{false, true} {

@@ -162,7 +162,7 @@ func (s *Step) cutsShort() bool {
 }
 
 // leftOut is the word for a server that is seen as the wait ends, so that the
-// attempt would be in vain; "" where the step is another.
+// attempt would fail; "" for any other step.
 func (s *Step) leftOut() string {
 	switch {
 	case s.Down:

@@ -8,8 +8,8 @@ const (
 	highs = 0x80 * ones
 )
 
-// plain is where the run of bytes ends that starts at i and stands for itself
-// in a JSON string, both as we write it and as we read it: ASCII without
+// plain is the end of the run of bytes, from i on, that need no escape in a JSON
+// string and that the reader and the writer here copy as they are: ASCII without
 // control characters, quotes and backslashes.
 //
 // It looks at 8 bytes at a time. A jump costs WebAssembly that comes from Go

@@ -39,7 +39,7 @@ func (s scale) axis() string {
 	return from + strings.Repeat(" ", max(1, columns-len(from)-len(to))) + to
 }
 
-// chartCalls draws each call in a line: × is an attempt in vain, ✓ success,
+// chartCalls draws each call in a line: × is an attempt that failed, ✓ success,
 // · a wait that was left without an attempt, ┆ the deadline.
 func chartCalls(w io.Writer, list []played) {
 	s := scale{from: list[0].scene.Away[0].From}
@@ -48,7 +48,7 @@ func chartCalls(w io.Writer, list []played) {
 		s.to = max(s.to, list[i].story.End, list[i].story.Deadline, list[i].scene.Away[0].To)
 	}
 	fmt.Fprintln(w, s.axis())
-	fmt.Fprintf(w, "%s  ░ away  × in vain  ✓ success  ┆ deadline\n", s.band(list[0].scene.Away))
+	fmt.Fprintf(w, "%s  ░ away  × failed  ✓ success  ┆ deadline\n", s.band(list[0].scene.Away))
 	for i := range list {
 		line := []rune(strings.Repeat(" ", columns))
 		put := func(t time.Duration, r rune) {

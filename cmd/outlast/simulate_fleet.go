@@ -134,7 +134,7 @@ func printFleets(w io.Writer, list []fleetRun) {
 		return fmt.Sprintf("%d, %s of the callers, at %s", peak, percent(peak, f.report.Callers), seconds(at))
 	})
 	row("attempts", func(f *fleetRun) string { return fmt.Sprint(f.report.Attempts) })
-	row("in vain", func(f *fleetRun) string {
+	row("failed", func(f *fleetRun) string {
 		return fmt.Sprintf("%s; %.1f a call", percent(f.report.Wasted, max(1, f.report.Attempts)), float64(f.report.Wasted)/float64(f.report.Callers))
 	})
 	row("left out, seen to be away", func(f *fleetRun) string { return fmt.Sprint(f.report.LeftOut) })

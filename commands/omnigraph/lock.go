@@ -23,7 +23,7 @@ const (
 // named (a choice: most writes are over by then).
 const tellAfter = time.Second
 
-// StoreLock is a store's lock, held by us or by processes that we descend from.
+// StoreLock is a store's lock, held by this process or by its ancestors.
 type StoreLock struct {
 	files   []*fileLock // in the order in which they were taken
 	release sync.Once
@@ -33,7 +33,7 @@ type StoreLock struct {
 type fileLock struct {
 	path  string
 	info  os.FileInfo // which file it is
-	file  *os.File    // nil: a process above us holds it
+	file  *os.File    // nil: an ancestor holds it
 	place *place
 }
 
@@ -47,13 +47,13 @@ type fileLock struct {
 // A symbolic link that leads to a file is followed, as witan-core follows it; one
 // that leads nowhere is refused, and so is whatever is no regular file.
 //
-// A process that we descend from and that holds a lock waits for us, as
-// witan-core does while it runs omnigraph; so does a lock that we have inherited,
-// as from a shell's "exec 9>g.lock; flock 9". Then Lock leaves it as it is and
+// An ancestor that holds a lock is waiting for this process, as witan-core does
+// while it runs omnigraph; so is one whose lock this process has inherited, as
+// from a shell's "exec 9>g.lock; flock 9". Then Lock leaves the lock as it is and
 // goes on at once. Only Linux lets this be seen; elsewhere Lock waits.
 //
 // tell, if it is not nil, is called at most once for each path, before Lock comes
-// back: with the holder above us, or with whoever holds the lock when the wait
+// back: with the ancestor that holds it, or with whoever holds the lock when the wait
 // for another process has lasted a second. Calls of one process wait for each
 // other first.
 //
@@ -81,8 +81,8 @@ func Lock(ctx context.Context, paths []string, tell func(Holder)) (*StoreLock, e
 	return l, nil
 }
 
-// has says whether the file at path is one that we have locked: it would wait
-// for ourselves, here or in the queue of its path.
+// has says whether this lock holds the file at path already: to wait for it, here
+// or in the queue of its path, would be to wait for itself.
 func (l *StoreLock) has(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(l.files, func(one *fileLock) bool { return os.SameFile(one.info, info) })
@@ -161,10 +161,10 @@ func (l *fileLock) release() (err error) {
 	return nil
 }
 
-// Files are the open files whose locks are ours; those that a process above us
-// holds are not among them. A child that inherits them keeps the store locked if
-// we are killed while it writes. Release gives the locks up whoever else has the
-// files open, so that what a child left behind cannot keep them.
+// Files are the open files whose locks this process holds; those of an ancestor
+// are not among them. A child that inherits the files keeps the store locked if
+// this process is killed while the child writes. Release gives the locks up even
+// if others have the files open, so that what a child left behind cannot keep them.
 func (l *StoreLock) Files() []*os.File {
 	var files []*os.File
 	for _, one := range l.files {

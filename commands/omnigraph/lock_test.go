@@ -198,12 +198,12 @@ except BlockingIOError:
 	release := lock(t, path)
 	defer release()
 	if got := tries(); got != "is refused" {
-		t.Errorf("while we have the lock, Python %s", got)
+		t.Errorf("while the lock is held, Python %s", got)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
 	if got := tries(); got != "has it" {
-		t.Errorf("after our release, Python %s", got)
+		t.Errorf("after its release, Python %s", got)
 	}
 }

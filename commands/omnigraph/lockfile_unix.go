@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// openLock opens the file, for writing where we may: NFS gives an exclusive
+// openLock opens the file, for writing where that is allowed: NFS gives an exclusive
 // lock for nothing else.
 func openLock(path string) (*os.File, error) {
 	file, err := openOrMake(path)

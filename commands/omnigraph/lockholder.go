@@ -12,8 +12,8 @@ import (
 type Holder struct {
 	PID  int
 	Name string // the program's, as the system has it: at most 15 bytes on Linux
-	// Above says that we descend from it, so that it waits for us and has been
-	// left with the lock.
+	// Above says that it is an ancestor of this process, so that it waits for it
+	// and has been left with the lock.
 	Above bool
 }
 

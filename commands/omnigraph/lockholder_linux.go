@@ -16,7 +16,7 @@ import (
 // that took it, which may be gone while a child that inherited the file keeps
 // the lock; and the inode by a device number that is not always stat's.
 // /proc/<pid>/fdinfo tells it of each open file, exactly, but only of processes
-// that we may look into. So fdinfo counts where it can be read.
+// that this one may look into. So fdinfo counts where it can be read.
 
 // holderOf names a process that holds the file's lock.
 func holderOf(file *os.File) Holder {
@@ -32,8 +32,8 @@ func holderOf(file *os.File) Holder {
 	return Holder{}
 }
 
-// holderAbove finds a process that we descend from and that holds the lock; or
-// ourselves, as what a shell has locked before it became us.
+// holderAbove finds an ancestor that holds the lock; or this process itself, where
+// a shell took the lock and then became it.
 func holderAbove(file *os.File) (Holder, bool) {
 	info, err := file.Stat()
 	if err != nil {
@@ -48,8 +48,8 @@ func holderAbove(file *os.File) (Holder, bool) {
 }
 
 // holds says whether a process has an open file that holds the lock on the file
-// of info. Of our own files only inherited ones count: a lock of another
-// goroutine's is no reason to go on without.
+// of info. Of this process's files only inherited ones count: another
+// goroutine's lock is no reason to go on without one.
 func holds(pid int, info os.FileInfo) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	fds, err := os.ReadDir(dir + "/fdinfo")
@@ -80,8 +80,8 @@ func hasFlock(fdinfo string) bool {
 	return false
 }
 
-// wasInherited reads a line such as "flags:	02100001", in octal. What we open
-// ourselves is closed on exec, as Go has it.
+// wasInherited reads a line such as "flags:	02100001", in octal. What Go
+// opens is closed on exec, so that is not inherited.
 func wasInherited(fdinfo string) bool {
 	for line := range strings.Lines(fdinfo) {
 		if text, ok := strings.CutPrefix(line, "flags:"); ok {

@@ -68,7 +68,7 @@ func TestChildLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fmt.Printf("locked, by us %v\n", len(held.Files()) > 0)
+	fmt.Printf("locked, here %v\n", len(held.Files()) > 0)
 	io.Copy(io.Discard, os.Stdin)
 	if err := held.Release(); err != nil {
 		t.Error(err)
@@ -151,7 +151,7 @@ func (f *family) ends() {
 	}
 }
 
-// A process above us that holds the lock waits for us: we go on without it,
+// An ancestor that holds the lock waits for this process, which goes on without it,
 // however it came by the lock.
 func TestWhatAProcessAboveHoldsIsNotTaken(t *testing.T) {
 	for name, program := range map[string]string{
@@ -165,7 +165,7 @@ sys.exit(subprocess.call(["sh", "-c", '"$@"; exit $?', "sh"] + child))`,
 f = open(path, 'w')
 fcntl.flock(f.fileno(), fcntl.LOCK_SH)
 sys.exit(subprocess.call(child))`,
-		"what became us": `
+		"what became this process": `
 f = hold()
 os.set_inheritable(f.fileno(), True)
 os.execv(child[0], child)`,
@@ -182,7 +182,7 @@ subprocess.call(child)`,
 			path := filepath.Join(t.TempDir(), "g.omni.lock")
 			f := startFamily(t, path, "taker = os.getpid()"+program)
 			f.says("above true")
-			f.says("locked, by us false")
+			f.says("locked, here false")
 			f.in.Close()
 			for f.lines.Scan() { // until all of them are gone
 			}
@@ -217,7 +217,7 @@ func TestWhatAnotherUserAboveHoldsIsNotTaken(t *testing.T) {
 		t.Skip("only root can become another user")
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // which is ours alone
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // which is this user's alone
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
@@ -236,12 +236,12 @@ f = hold()
 child[0] = os.path.dirname(path) + "/program"
 sys.exit(subprocess.call(child, user=65534, group=65534, extra_groups=[], cwd="/"))`)
 	f.says("above true")
-	f.says("locked, by us false")
+	f.says("locked, here false")
 	f.ends()
 }
 
 // The process above took the lock, and /proc/locks still names it, but it is
-// another one that holds it now and that will give it up without us.
+// another one that holds it now and that will give it up in any case.
 func TestWhatAProcessAboveHeldOnceIsWaitedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.omni.lock")
 	f := startFamily(t, path, `
@@ -263,7 +263,7 @@ print(p.stdout.readline(), end="", flush=True)
 sys.exit(p.wait())`)
 	holder := f.pid()
 	f.says(fmt.Sprintf("(process %d), above false", holder))
-	f.says("locked, by us true")
+	f.says("locked, here true")
 	f.ends()
 }
 
@@ -292,7 +292,7 @@ func TestTheHolderIsNamedOnce(t *testing.T) {
 	}
 }
 
-// If we are killed while a child writes, the store stays locked until the child
+// If the holder is killed while a child writes, the store stays locked until the child
 // ends.
 func TestAChildKeepsTheLockOfOneThatWasKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.omni.lock")
@@ -301,7 +301,7 @@ func TestAChildKeepsTheLockOfOneThatWasKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := startFamily(t, path, "os.execv(child[0], child)", "OUTLAST_TEST_CHILD=exec cat '"+gate+"' >/dev/null")
-	f.says("locked, by us true")
+	f.says("locked, here true")
 	if err := f.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

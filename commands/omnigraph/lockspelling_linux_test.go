@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// writer is a process of ours that holds the lock of a store.
+// writer is another process that holds the lock of a store.
 func writer(t *testing.T, store string) (release func()) {
 	t.Helper()
 	self, err := os.Executable()
@@ -32,7 +32,7 @@ func writer(t *testing.T, store string) (release func()) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	if !lines.Scan() || lines.Text() != "locked, by us true" {
+	if !lines.Scan() || lines.Text() != "locked, here true" {
 		t.Fatalf("a writer of %q says %q", store, lines.Text())
 	}
 	return func() {
@@ -77,8 +77,8 @@ func TestWritersOfEverySpellingExcludeEachOther(t *testing.T) {
 	}
 }
 
-// witan-core, by a plain spelling of the store, excludes us by all; and by any
-// spelling it excludes us by the same.
+// witan-core, by a plain spelling of the store, excludes this lock by every
+// spelling; and by any spelling it excludes it by the same.
 func TestWitanCoreExcludesEverySpelling(t *testing.T) {
 	spellings, lock := spelt(t)
 	python := pythonHolds(t, lock)
@@ -99,8 +99,7 @@ func TestWitanCoreExcludesEverySpelling(t *testing.T) {
 	}
 }
 
-// A lock that a process above us holds by one name is left with it; the others
-// are ours.
+// A lock that an ancestor holds by one name is left with it; the others are taken.
 func TestAPartOfTheLockIsAboveUs(t *testing.T) {
 	_, lock := spelt(t)
 	f := startFamily(t, "link.lock", "held = hold()\nsubprocess.run(child)", "OUTLAST_TEST_STORE=link")
@@ -109,7 +108,7 @@ func TestAPartOfTheLockIsAboveUs(t *testing.T) {
 			t.Errorf("the child says %q", f.lines.Text())
 		}
 	}
-	if got := f.lines.Text(); got != "locked, by us true" {
+	if got := f.lines.Text(); got != "locked, here true" {
 		t.Errorf("the child says %q", got)
 	}
 	if free(t, lock) {

@@ -15,7 +15,7 @@ func TestNoTreeForAURI(t *testing.T) {
 		for _, made := range []bool{false, true} {
 			paths := LockPaths(Invocation{Write: true, Store: spelt})
 			if spelt == "file:///nowhere/at/all/x" {
-				paths = paths[:1] // the other's directory is not ours to make
+				paths = paths[:1] // the other's directory must not be made
 			}
 			if made {
 				if err := os.MkdirAll(filepath.Dir(paths[0]), 0o700); err != nil {

@@ -49,7 +49,7 @@ function clock(probe) {
   return Math.abs(Date.now() - Number(seen)) < 600_000 ? "the real one" : `not the real one: ${seen} ms`;
 }
 
-/** Whatever is asked for is there, but for our host functions. */
+/** Everything that is asked for, except outlast's host functions. */
 function missing(module) {
   const anything = new Proxy({}, { get: () => () => 0 });
   const imports = {

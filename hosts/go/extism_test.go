@@ -16,7 +16,7 @@ import (
 	"outlast/abi/conformance"
 )
 
-// extismPlugin is our file in Extism's own Go SDK.
+// extismPlugin is the plugin in Extism's own Go SDK.
 type extismPlugin struct {
 	plugin *extism.Plugin
 	host   conformance.Host // of the run that is under way

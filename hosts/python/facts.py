@@ -93,7 +93,7 @@ def afterwards(plugin: extism.Plugin) -> str:
 
 @contextlib.contextmanager
 def quiet() -> Any:
-    """Keeps what is printed of exceptions out of ours."""
+    """Keeps what is printed of exceptions out of the facts."""
     with contextlib.redirect_stderr(io.StringIO()) as said:
         yield said
 

@@ -96,7 +96,7 @@ func several(call *abi.Call) bool { return call.OneRequest != nil && !*call.OneR
 
 // A write that may make several requests is followed by another attempt only
 // where the host saw that nothing was sent, and is told of as in doubt where it
-// did not; in all else it goes as without that word.
+// did not; everything else is as for a call without `repeatable`.
 func TestSeveralRequestsAreNeverRepeated(t *testing.T) {
 	docs := []*Document{builtin(t, "omnigraph"), builtin(t, "witan-core"), worst(t)}
 	rapid.Check(t, func(t *rapid.T) {

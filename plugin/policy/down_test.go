@@ -100,7 +100,7 @@ func TestTheLastAttemptBeforeTheCallEndsIsMade(t *testing.T) {
 func TestAnAttemptLeftOutDoesNotEndTheHoldOff(t *testing.T) {
 	w := wait0(t, steady(t, "150s"), read0(1))
 	w.wake(0, abi.Ready, 0)
-	w.attempt(0, refused) // in vain: held off for 1 s, and 0.5 s to go
+	w.attempt(0, refused) // a vain wake: held off for 1 s, and 0.5 s to go
 	if a := w.down(100_000, 0); a.DelayUS != million || a.Wake.AfterUS != 400_000 {
 		t.Errorf("got %s", a.Encode())
 	}

@@ -67,7 +67,7 @@ func TestARestartThatLoadsTakesFourAttempts(t *testing.T) {
 	}
 }
 
-// What loads may be another graph: ours is attempted once a cap, counted from
+// What loads may be another graph: the call's own is attempted once a cap, counted from
 // the last attempt or from when the server was down.
 func TestNoAttemptIsLeftOutForLongerThanACap(t *testing.T) {
 	doc := steady(t, "150s")

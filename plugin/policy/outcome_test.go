@@ -88,7 +88,7 @@ func TestMessages(t *testing.T) {
 }
 
 // Nothing of the message, the remedy or the names is the attempt's: a caller
-// that searches our words for markers finds none of the child's.
+// that searches the message for markers finds none of the child's.
 func TestMessagesNeverQuoteTheAttempt(t *testing.T) {
 	for _, name := range Names() {
 		for _, call := range []abi.Call{read0(1), write0(1), localWrite()} {

@@ -225,7 +225,7 @@ func (d *decision) waitOn(i int, delay, held int64) abi.Action {
 }
 
 // leftOut answers a wait that is over while the host sees that the server is
-// down, or not ready. An attempt would be in vain, so the schedule goes on
+// down, or not ready. An attempt would fail, so the schedule goes on
 // without it; but a limit gets its last attempt, whatever the host sees.
 func (d *decision) leftOut() (abi.Action, error) {
 	i := int(d.budget)

@@ -130,7 +130,7 @@ func TestVainWakesLeaveTheScheduleAlone(t *testing.T) {
 	w.attempt(500_000, refused)                // at 0.5
 	w.attempt(million, refused)                // at 1.5: the next at 3.5
 	w.wake(200_000, abi.Accepting, 0)          // at 1.7
-	a := w.attempt(10_000, refused)            // at 1.71, in vain
+	a := w.attempt(10_000, refused)            // at 1.71, a vain wake
 	if a.DelayUS != 1_790_000 {
 		t.Errorf("after a vain wake: %s", a.Encode())
 	}
@@ -200,7 +200,7 @@ func TestVainWakesAreBounded(t *testing.T) {
 func TestTheHoldOffOutlastsTheSchedule(t *testing.T) {
 	w := wait0(t, steady(t, "150s"), read0(1))
 	w.wake(0, abi.Ready, 0)
-	w.attempt(0, refused) // in vain, 0.5 s to go
+	w.attempt(0, refused) // a vain wake, 0.5 s to go
 	if w.last.DelayUS != 500_000 || w.last.Wake.AfterUS != million {
 		t.Errorf("got %s", w.last.Encode())
 	}

@@ -77,7 +77,7 @@ func legend(c canvas) {
 	c.rect(left, y-10, 22, 12, band)
 	c.text(left+28, y, 12, start, ink, "the server is away")
 	cross(c, left+165, y-4, 4)
-	c.text(left+175, y, 12, start, ink, "an attempt in vain")
+	c.text(left+175, y, 12, start, ink, "a failed attempt")
 	c.disc(left+305, y-4, 5, success)
 	c.text(left+316, y, 12, start, ink, "success")
 	c.line(left+385, y-12, left+385, y+3, 2, true, limit)

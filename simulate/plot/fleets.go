@@ -47,7 +47,7 @@ func fleetLegend(c canvas) {
 	c.rect(left, y-10, 22, 12, band)
 	c.text(left+28, y, 12, start, ink, "the server is away")
 	c.rect(left+165, y-10, 12, 12, failure)
-	c.text(left+183, y, 12, start, ink, "attempts in vain")
+	c.text(left+183, y, 12, start, ink, "failed attempts")
 	c.rect(left+295, y-10, 12, 12, success)
 	c.text(left+313, y, 12, start, ink, "attempts that succeed")
 	c.text(width-right, y, 12, end, grey, "attempts in 100 ms")

@@ -320,7 +320,7 @@ func leftBehind(t tool) error {
 	}
 	defer r.close()
 	start := time.Now()
-	// A file, so that it is the tool which waits, not we.
+	// A file, so that only the tool can be waiting for the process's end.
 	out, err := os.Create(r.dir + "/out")
 	if err != nil {
 		return err

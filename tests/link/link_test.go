@@ -36,7 +36,7 @@ func TestACallRidesOutARestart(t *testing.T) {
 	}
 }
 
-// Everything else is as without the link, byte for byte, and happens once.
+// Everything else is the same as without the link, byte for byte, and happens once.
 func TestAllElseIsAsWithoutTheLink(t *testing.T) {
 	type situation struct {
 		cut    bool
@@ -45,15 +45,15 @@ func TestAllElseIsAsWithoutTheLink(t *testing.T) {
 		argv   func(*server) []string
 	}
 	for name, c := range map[string]situation{
-		"success":         {argv: query},
-		"usage":           {argv: func(*server) []string { return []string{"omnigraph"} }},
-		"flags like ours": {argv: func(*server) []string { return []string{"omnigraph", "--help"} }},
-		"a dash":          {argv: func(*server) []string { return []string{"omnigraph", "--", "run", "--quiet"} }},
-		"bytes":           {argv: func(s *server) []string { return append(mutate(s), "\xff\xfe", "") }},
-		"a write cut off": {cut: true, argv: mutate},
-		"a lost race":     {refuse: "409 stale view of dataset for node type 'Person': expected published dataset version 22 but current is 23 — refresh and retry", argv: mutate},
-		"a precondition":  {refuse: "412 precondition failed on branch 'main': expected head 'X' but current is Y", argv: mutate},
-		"drift":           {refuse: "409 dataset for node type 'P' is at Lance HEAD version 3, ahead of published dataset version 2; run `omnigraph repair` before writing", argv: mutate},
+		"success":              {argv: query},
+		"usage":                {argv: func(*server) []string { return []string{"omnigraph"} }},
+		"flags like outlast's": {argv: func(*server) []string { return []string{"omnigraph", "--help"} }},
+		"a dash":               {argv: func(*server) []string { return []string{"omnigraph", "--", "run", "--quiet"} }},
+		"bytes":                {argv: func(s *server) []string { return append(mutate(s), "\xff\xfe", "") }},
+		"a write cut off":      {cut: true, argv: mutate},
+		"a lost race":          {refuse: "409 stale view of dataset for node type 'Person': expected published dataset version 22 but current is 23 — refresh and retry", argv: mutate},
+		"a precondition":       {refuse: "412 precondition failed on branch 'main': expected head 'X' but current is Y", argv: mutate},
+		"drift":                {refuse: "409 dataset for node type 'P' is at Lance HEAD version 3, ahead of published dataset version 2; run `omnigraph repair` before writing", argv: mutate},
 		"drift of a local store": {env: "STANDIN_FAILS=dataset for node type 'P' is at Lance HEAD version 3, ahead of published dataset version 2; run `omnigraph repair` before writing", argv: func(s *server) []string {
 			return []string{"omnigraph", "mutate", "add", "--store", "g.omni"}
 		}},
@@ -116,7 +116,7 @@ func shortPolicy(t *testing.T, h *house) []byte {
 	return []byte(short)
 }
 
-// Not even when our own part fails: here the output cannot be passed on.
+// Not even when outlast's own part fails: here the output cannot be passed on.
 func TestNothingOfOursIsPrinted(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")

@@ -7,7 +7,7 @@
 // that offsets are (Extism promises nothing about those):
 //
 //   - An allocation that cannot be met is 0. Extism's kernel overflows from
-//     2^48 bytes on and gives an offset whose block is not there. Ours also
+//     2^48 bytes on and gives an offset whose block is not there. This one also
 //     refuses what does not fit into MaxBytes, theirs what exceeds 4 GiB.
 //   - A fresh block reads as zeros. Theirs has what its former user left, if
 //     it had one: it reuses blocks only when its memory would have to grow.

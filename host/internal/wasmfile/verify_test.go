@@ -149,7 +149,7 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestVerifyAcceptsAPluginOfSeveralABIs: the marker of ours is what counts.
+// TestVerifyAcceptsAPluginOfSeveralABIs: only this contract's marker counts.
 func TestVerifyAcceptsAPluginOfSeveralABIs(t *testing.T) {
 	m := wasmtest.Plugin()
 	m.Exports = append(m.Exports, wasmtest.Export{Name: "outlast_abi_2", Index: uint32(len(m.Imports))})

@@ -79,7 +79,7 @@ func function(name string, says answer) extism.HostFunction {
 	return f
 }
 
-// compiled is our file, to take instances of.
+// compiled is a plugin to take instances of.
 func compiled(path string, functions ...extism.HostFunction) (*extism.CompiledPlugin, error) {
 	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmFile{Path: path}}}
 	config := extism.PluginConfig{EnableWasi: true, RuntimeConfig: wazero.NewRuntimeConfig()}

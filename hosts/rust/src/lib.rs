@@ -1,5 +1,5 @@
 //! Replays outlast's transcripts through the crate extism, and finds out
-//! what that crate does with our file.
+//! what that crate does with the plugin.
 //!
 //! An instance is for one thread at a time, and Rust says so when it compiles:
 //!

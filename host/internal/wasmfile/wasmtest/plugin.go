@@ -18,7 +18,7 @@ const (
 // TypeExit is proc_exit's type, (i32) -> (), for what is added to Plugin.
 var TypeExit = wasmfile.FuncType{Params: []wasmfile.ValueType{wasmfile.I32}}
 
-// Plugin is a small plugin of our ABI: each of its exports sets, as its
+// Plugin is a small plugin of outlast's ABI: each of its exports sets, as its
 // output, a block of one byte and returns 0. It imports alloc, output_set and
 // the three host functions.
 func Plugin() *Module {
