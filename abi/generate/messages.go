@@ -84,6 +84,6 @@ func generated(root string) (map[string][]byte, error) {
 	}
 	files[page] = text
 	files[filepath.Join(root, "js/src/wire-types.ts")] = []byte(typeScript())
-	files[filepath.Join(root, "python/src/outlast/_wire_types.py")] = []byte(python())
+	files[filepath.Join(root, "python/src/outlast/_wire/types.py")] = []byte(python())
 	return files, nil
 }

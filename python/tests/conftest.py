@@ -27,6 +27,29 @@ REFUSED = (
 """What omnigraph prints when it cannot reach its server."""
 
 
+def report(cause: bytes) -> bytes:
+    """What omnigraph 0.10 prints of a failure. For a write the whole report is evidence
+    that nothing was applied; its first lines alone are not.
+    """
+    return (
+        b"Error: \n"
+        b"   0: \x1b[91m" + cause + b"\x1b[0m\n"
+        b"\n"
+        b"Location:\n"
+        b"   \x1b[35mcrates/omnigraph-cli/src/client.rs\x1b[0m:\x1b[35m831\x1b[0m\n"
+        b"\n"
+        b"Backtrace omitted. Run with RUST_BACKTRACE=1 environment variable to display it.\n"
+        b"Run with RUST_BACKTRACE=full to include source snippets.\n"
+    )
+
+
+NEEDS_REPAIR = report(
+    b"dataset for node type 'Person' is at Lance HEAD version 3, ahead of published dataset "
+    b"version 2; run `omnigraph repair` before writing"
+)
+CAP = report(b"actor in-flight count cap 1 exceeded")
+
+
 @pytest.fixture
 def events() -> Iterator[list[Event]]:
     """The events of the test's calls, told to nobody else."""

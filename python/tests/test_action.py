@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from outlast import Matched, Outcome, Retry, Stop, Wake, Why
-from outlast._action import UnknownActionError, read_action
+from outlast._call.action import UnknownActionError, read_action
 
 
 def test_a_retry_is_read_whole() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from outlast import _cache
+from outlast._plugin import cache
 
 if sys.platform == "win32":
     pytest.skip("modes and owners are of other systems", allow_module_level=True)
@@ -19,12 +19,12 @@ if sys.platform == "win32":
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache's directory that is not there yet."""
     path = tmp_path / "cache"
-    monkeypatch.setenv(_cache.ENV_DIR, str(path))
+    monkeypatch.setenv(cache.ENV_DIR, str(path))
     return path
 
 
 def test_the_configuration_is_outside_of_what_the_runtime_cleans_up(base: Path) -> None:
-    path = _cache.configuration()
+    path = cache.configuration()
     found = re.fullmatch(r'\[cache\]\ndirectory = "(.*)"\n', path.read_text())
     assert found is not None
     native = Path(found[1])
@@ -36,48 +36,48 @@ def test_the_configuration_is_outside_of_what_the_runtime_cleans_up(base: Path) 
 
 
 def test_it_is_written_once_and_mended(base: Path) -> None:
-    path = _cache.configuration()
+    path = cache.configuration()
     before = path.stat().st_mtime_ns
-    assert _cache.configuration() == path
+    assert cache.configuration() == path
     assert path.stat().st_mtime_ns == before
     path.write_text("spoilt")
-    _cache.configuration()
+    cache.configuration()
     assert path.read_text().startswith("[cache]")
     assert sorted(p.name for p in path.parent.iterdir()) == ["native", "runtime.toml"]
 
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(_cache.ENV_DIR, raising=False)
+    monkeypatch.delenv(cache.ENV_DIR, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
-    assert _cache.directory() == Path("/xdg/outlast")
+    assert cache.directory() == Path("/xdg/outlast")
     monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
     monkeypatch.setenv("HOME", "/home/zoe")
     where = "Library/Caches" if sys.platform == "darwin" else ".cache"
-    assert _cache.directory() == Path("/home/zoe") / where / "outlast"
+    assert cache.directory() == Path("/home/zoe") / where / "outlast"
 
 
 @pytest.mark.parametrize(
     ("value", "why"), [("off", "is off"), ("here/below", "not an absolute path")]
 )
 def test_it_can_be_nowhere(monkeypatch: pytest.MonkeyPatch, value: str, why: str) -> None:
-    monkeypatch.setenv(_cache.ENV_DIR, value)
-    with pytest.raises(_cache.UnusableError, match=why):
-        _cache.configuration()
+    monkeypatch.setenv(cache.ENV_DIR, value)
+    with pytest.raises(cache.UnusableError, match=why):
+        cache.configuration()
 
 
 def refused(match: str) -> None:
-    with pytest.raises(_cache.UnusableError, match=match):
-        _cache.configuration()
+    with pytest.raises(cache.UnusableError, match=match):
+        cache.configuration()
 
 
 def test_a_directory_open_to_others_is_not_used(base: Path) -> None:
-    _cache.configuration()
+    cache.configuration()
     (base / "python").chmod(0o750)
     refused("open to others .mode 0750.; mode 0700 is needed")
 
 
 def test_the_place_of_the_code_itself_must_be_private(base: Path) -> None:
-    _cache.configuration()
+    cache.configuration()
     (base / "python" / "native").chmod(0o777)
     refused("native is open to others")
 
@@ -97,7 +97,7 @@ def test_a_way_that_others_can_change_is_not_used(base: Path) -> None:
 
 
 def test_another_users_directory_is_not_used(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _cache.configuration()
+    cache.configuration()
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
     refused("belongs to user")
 
@@ -108,7 +108,7 @@ def test_a_file_in_its_place_is_no_error(base: Path) -> None:
 
 
 def test_a_configuration_that_cannot_be_written(base: Path) -> None:
-    _cache.configuration()
+    cache.configuration()
     path = base / "python" / "runtime.toml"
     path.unlink()
     path.mkdir()

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import outlast
+from conftest import NEEDS_REPAIR
 from outlast import Call, Result, run_command
-from outlast._command import KNOWN
+from outlast._command.run import KNOWN
 from outlast.testing import VirtualClock
 from processes import alive
 
@@ -200,13 +201,7 @@ def test_without_the_systems_help_to_see_a_process_end(
 
 
 def test_a_repair(omnigraph: Any, clock: VirtualClock) -> None:
-    argv = omnigraph(
-        "[ $n -gt 1 ] && exit 0\n"
-        "cat >&2 <<'X'\n"
-        "table 'node:Doc' is ahead of version 8; run `omnigraph repair` before writing\n"
-        "X\n"
-        "exit 1"
-    )
+    argv = omnigraph(f"[ $n -gt 1 ] && exit 0\ncat >&2 <<'X'\n{NEEDS_REPAIR.decode()}X\nexit 1")
     repaired: list[bool] = []
 
     def repair(force: bool) -> Result:

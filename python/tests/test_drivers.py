@@ -12,7 +12,7 @@ import pytest
 import trio
 
 import outlast
-from conftest import REFUSED
+from conftest import NEEDS_REPAIR, REFUSED
 from fakes import Failing, MidRun
 from outlast import Call, Outcome, Policy, Result
 from outlast import events as e
@@ -270,10 +270,7 @@ def test_a_clock_that_goes_backwards_never_waits_longer(drive: Drive) -> None:
     assert sum(slept) <= 150.001
 
 
-REPAIR = Result(
-    exit_code=1,
-    stderr=b"table 'node:Doc' is ahead of version 8; run `omnigraph repair` before writing\n",
-)
+REPAIR = Result(exit_code=1, stderr=NEEDS_REPAIR)
 LOCAL = Call(remote=False, write=True)
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from outlast import PluginError, _cache, _wasm
-from outlast._engine import CACHE_VARIABLE, Engine
+from outlast import PluginError
+from outlast._plugin import cache, file
+from outlast._plugin.engine import CACHE_VARIABLE, Engine
 
-WASM, _ = _wasm.read()
+WASM, _ = file.read()
 
 RUN = b'{"policy":"omnigraph","call":{"remote":true,"write":false,"seed":1}}'
 FAILED = b'{"type":"attempted","now_us":1,"result":{"exit_code":1,"stderr":"%s"}}'
@@ -29,7 +30,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that has the plugin's code; tests copy it."""
     base = tmp_path_factory.mktemp("warm") / "cache"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(_cache.ENV_DIR, str(base))
+        patch.setenv(cache.ENV_DIR, str(base))
         patch.delenv(CACHE_VARIABLE, raising=False)
         Engine(WASM).compile()
     return base
@@ -40,7 +41,7 @@ def base(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "cache"
     shutil.copytree(warm, copy)
     (copy / "python" / "runtime.toml").unlink()  # it names the other directory
-    monkeypatch.setenv(_cache.ENV_DIR, str(copy))
+    monkeypatch.setenv(cache.ENV_DIR, str(copy))
     return copy
 
 
@@ -69,7 +70,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    monkeypatch.setenv(_cache.ENV_DIR, str(blocked / "cache"))
+    monkeypatch.setenv(cache.ENV_DIR, str(blocked / "cache"))
     engine = Engine(WASM)
     engine.compile()
     assert works(engine)
@@ -91,7 +92,7 @@ def test_a_runtime_that_refuses_the_cache_is_no_error(
 ) -> None:
     spoilt = base / "python" / "runtime.toml"
     spoilt.write_text("[cache]\nno_such_thing = 1\n")
-    monkeypatch.setattr(_cache, "configuration", lambda: spoilt)
+    monkeypatch.setattr(cache, "configuration", lambda: spoilt)
     engine = Engine(WASM)
     engine.compile()
     assert works(engine)

@@ -8,7 +8,7 @@ import pytest
 
 import outlast
 from outlast import Fault, Outcome, PluginError, PolicyError, Result
-from outlast._errors import error_of
+from outlast._call.outcome import error_of
 
 TYPES = {
     "failed": outlast.Failed,

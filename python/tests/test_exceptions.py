@@ -22,8 +22,9 @@ import pytest
 import requests
 
 import outlast
+from conftest import CAP
 from outlast import Call, Policy, Result, Retry, Stop
-from outlast._exceptions import retry_after
+from outlast._call.exceptions import retry_after
 
 READ = Call(remote=True, write=False)
 WRITE = Call(remote=True, write=True)
@@ -253,6 +254,11 @@ def test_a_handshake_that_fails_is_not_waited_for(client: Callable[[str], Any], 
         ),
         (
             subprocess.CalledProcessError(75, "omnigraph", b"", b"actor in-flight count cap 1"),
+            ("admission_cap", "retry"),
+            ("admission_cap", "unknown"),  # a line of a report that was cut proves nothing
+        ),
+        (
+            subprocess.CalledProcessError(75, "omnigraph", b"", CAP),
             ("admission_cap", "retry"),
             ("admission_cap", "retry"),
         ),

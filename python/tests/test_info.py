@@ -6,12 +6,12 @@ import hashlib
 import json
 
 import outlast
-from outlast import _wasm
+from outlast._plugin import file
 
 
 def test_info() -> None:
     info = outlast.info()
-    assert info["sha256"] == hashlib.sha256(_wasm.find().read_bytes()).hexdigest()
+    assert info["sha256"] == hashlib.sha256(file.find().read_bytes()).hexdigest()
     assert info["abi"].split(".")[0] == "1"
     assert info["version"] == outlast.__version__
     assert info["build"].startswith("go1.")

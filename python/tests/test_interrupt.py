@@ -50,13 +50,13 @@ asyncio.run(policy.arun(arefused, call))
 """,
     "decorator": "outlast.retry(remote=True, write=False)(refused)()",
     "loading": """
-import outlast._engine as engine
+import outlast._plugin.engine as engine
 engine.Engine.compile = lambda self: (print("waiting", flush=True), time.sleep(60))
 outlast.Policy(plugin=outlast.Plugin()).run(refused, call)
 """,
     "loading_in_asyncio": """
 import asyncio
-import outlast._engine as engine
+import outlast._plugin.engine as engine
 engine.Engine.compile = lambda self: (print("waiting", flush=True), time.sleep(60))
 async def arefused():
     refused()

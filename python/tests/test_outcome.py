@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from outlast import Attempt, Exhausted, Outcome
-from outlast._outcome import read_outcome
+from outlast._call.outcome import read_outcome
 
 WHOLE = {
     "type": "exhausted",

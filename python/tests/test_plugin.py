@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from fakes import Failing, envelope
-from outlast import Plugin, PluginError, _plugin, default_plugin
-from outlast._plugin import AnswerError, is_answer, open_envelope
+from outlast import Plugin, PluginError, default_plugin
+from outlast._plugin import file
+from outlast._plugin import plugin as plugins
+from outlast._plugin.envelope import AnswerError, is_answer, open_envelope
 
 PANIC = envelope("internal", "panic: index out of range")
 
@@ -84,13 +86,13 @@ def test_no_two_threads_share_an_instance() -> None:
 def test_it_is_compiled_once_however_many_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     plugin = Plugin()
     loads = []
-    run = _plugin._Load._load
+    run = plugins._Load._load
 
-    def counted(load: _plugin._Load) -> None:
+    def counted(load: plugins._Load) -> None:
         loads.append(load)
         run(load)
 
-    monkeypatch.setattr(_plugin._Load, "_load", counted)
+    monkeypatch.setattr(plugins._Load, "_load", counted)
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(lambda _: plugin.ask("describe", b"")["version"], range(20)))
     assert len(set(answers)) == 1
@@ -116,9 +118,8 @@ def test_a_file_that_is_no_plugin(tmp_path: Path) -> None:
 
 def test_another_plugin_by_its_path() -> None:
     default = default_plugin()
-    from outlast import _wasm
 
-    other = Plugin(_wasm.find())
+    other = Plugin(file.find())
     assert other.sha256 == default.sha256
     assert not other.loaded
     assert other.ask("describe", b"") == default.ask("describe", b"")

@@ -11,7 +11,7 @@ import pytest
 import outlast
 from fakes import Failing
 from outlast import Policy, PolicyError, Result
-from outlast._policy import BUILT_IN
+from outlast._policy.document import BUILT_IN
 
 DOCUMENT: dict[str, Any] = {
     "version": 1,

@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 
-from outlast import _life, _look, ready
-from outlast._look import Level, Target, parse_omnigraph
-from outlast.ready import Omnigraph, Seen
+from outlast import ready
+from outlast._watch import life
+from outlast._watch import look as looking
+from outlast._watch.readiness import Seen
+from outlast._watch.target import Level, Target, parse_omnigraph, shown
+from outlast.ready import Omnigraph
 from test_ready import eventually, free_port, nothing
 
 Answers = dict[str, tuple[int, str]]
@@ -62,7 +65,7 @@ class Told(ThreadingHTTPServer):
         super().__exit__(*args)
 
 
-BLANKS = " " * _look.MAX_BODY
+BLANKS = " " * looking.MAX_BODY
 
 LIFE: dict[str, tuple[Answers, Level]] = {
     "0.13 serving": ({"/readyz": (200, readyz("serving"))}, Level.HEALTHY),
@@ -110,7 +113,7 @@ LIFE: dict[str, tuple[Answers, Level]] = {
     ),
     "huge": ({"/readyz": (503, readyz("loading") + BLANKS)}, Level.UNREADY),
     "as large as is read": (
-        {"/readyz": (503, (readyz("loading") + BLANKS)[: _look.MAX_BODY])},
+        {"/readyz": (503, (readyz("loading") + BLANKS)[: looking.MAX_BODY])},
         Level.LOADING,
     ),
     "huge and ready": ({"/readyz": (200, readyz("serving") + BLANKS)}, Level.HEALTHY),
@@ -123,14 +126,14 @@ def test_the_life_of_a_server(name: str) -> None:
     answers, want = LIFE[name]
     port = free_port()
     with Told(port, answers) as server:
-        assert _look.look(parse_omnigraph(f"http://127.0.0.1:{port}"), nothing) == want
+        assert looking.look(parse_omnigraph(f"http://127.0.0.1:{port}"), nothing) == want
     for _, headers in server.asked:
         assert headers["User-Agent"] == "outlast"
         assert not {"Authorization", "Cookie"} & headers.keys()
 
 
 def test_refused() -> None:
-    assert _look.look(parse_omnigraph(f"http://127.0.0.1:{free_port()}"), nothing) == Level.DOWN
+    assert looking.look(parse_omnigraph(f"http://127.0.0.1:{free_port()}"), nothing) == Level.DOWN
 
 
 @pytest.mark.parametrize(
@@ -154,7 +157,7 @@ def test_refused() -> None:
     ],
 )
 def test_releases(version: str, before: bool) -> None:
-    assert bool(_life.BEFORE_11.match(version)) == before
+    assert bool(life.BEFORE_11.match(version)) == before
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,7 @@ def test_where_a_server_is_asked(
     port = free_port()
     with Told(port, answers) as server:
         target = parse_omnigraph(f"http://me:secret@127.0.0.1:{port}{path}?a=b#c")
-        assert _look.look(target, nothing) == want
+        assert looking.look(target, nothing) == want
         assert [where for where, _ in server.asked] == asked
 
 
@@ -194,7 +197,7 @@ def test_where_a_server_is_asked(
     ],
 )
 def test_roots(path: str, roots: list[str]) -> None:
-    assert _life.roots(path) == roots
+    assert life.roots(path) == roots
 
 
 @contextlib.contextmanager
@@ -265,7 +268,7 @@ ODD: dict[str, tuple[Callable[[socket.socket], None], Level]] = {
         Level.UNREADY,
     ),
     "for ever": (for_ever, Level.UNREADY),
-    "no answer": (lambda _: time.sleep(2 * _look.TIMEOUT), Level.UNREADY),
+    "no answer": (lambda _: time.sleep(2 * looking.TIMEOUT), Level.UNREADY),
     "closed": (lambda _: None, Level.UNANSWERED),
     "another protocol": (lambda conn: conn.sendall(b"SSH-2.0-OpenSSH_9.2\r\n"), Level.ACCEPTING),
     "compressed": (
@@ -280,14 +283,14 @@ def test_odd_answers(name: str) -> None:
     answer, want = ODD[name]
     with raw(answer) as target:
         began = time.monotonic()
-        assert _look.look(target, nothing) == want
-        assert time.monotonic() - began < _look.TIMEOUT + 5
+        assert looking.look(target, nothing) == want
+        assert time.monotonic() - began < looking.TIMEOUT + 5
 
 
 def test_https_to_a_port_of_http() -> None:
     port = free_port()
     with Told(port, {"/readyz": (200, "")}) as server:
-        look = _look.look(parse_omnigraph(f"https://127.0.0.1:{port}"), nothing)
+        look = looking.look(parse_omnigraph(f"https://127.0.0.1:{port}"), nothing)
         assert look not in (Level.HEALTHY, Level.LOADING)
         assert server.asked == []
 
@@ -302,9 +305,9 @@ def test_several_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
         ([Level.LOADING, Level.HEALTHY], Level.HEALTHY),
         ([Level.DOWN, Level.DOWN], Level.DOWN),
     ):
-        monkeypatch.setattr(_look, "_resolve", lambda _, found=levels: found)
-        monkeypatch.setattr(_look, "_at", lambda _, level, *rest: level)
-        assert _look.look(target, nothing) == want
+        monkeypatch.setattr(looking, "_resolve", lambda _, found=levels: found)
+        monkeypatch.setattr(looking, "_at", lambda _, level, *rest: level)
+        assert looking.look(target, nothing) == want
 
 
 def test_a_watch_of_a_life() -> None:
@@ -389,7 +392,7 @@ def test_a_secret_is_not_shown(text: str) -> None:
     ],
 )
 def test_what_is_shown(text: str, want: str) -> None:
-    assert _look.shown(text) == want
+    assert shown(text) == want
 
 
 def test_it_is_shown_without_its_path() -> None:

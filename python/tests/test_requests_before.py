@@ -157,7 +157,7 @@ def test_a_stream_with_a_bad_status() -> None:
 
 
 def test_a_retry_after_beyond_all_dates() -> None:
-    from outlast._exceptions import retry_after
+    from outlast._call.exceptions import retry_after
 
     assert retry_after("Mon, 01 Jan 99999999999 00:00:00 GMT") is None
 

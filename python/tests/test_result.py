@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlast import Result, SurprisingValueWarning
-from outlast._wire import MAX_INTEGER
+from outlast._wire.values import MAX_INTEGER
 
 
 def test_a_result_as_it_is_sent() -> None:

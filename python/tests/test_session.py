@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import outlast
-from conftest import REFUSED
+from conftest import NEEDS_REPAIR, REFUSED
 from fakes import Failing, envelope
 from outlast import Call, PluginError, Policy, Result, Retry, Session, Stop
 from outlast.testing import VirtualClock
@@ -19,10 +19,7 @@ from outlast.testing import VirtualClock
 READ = Call(remote=True, write=False, label="query")
 AWAY = Result(exit_code=1, stderr=REFUSED)
 CONFLICT = Result(exit_code=1, stderr=b"stale view of dataset: refresh and retry\n")
-REPAIR = Result(
-    exit_code=1,
-    stderr=b"table 'node:Doc' is ahead of version 8; run `omnigraph repair` before writing\n",
-)
+REPAIR = Result(exit_code=1, stderr=NEEDS_REPAIR)
 
 
 def retry(action: outlast.Action) -> Retry:

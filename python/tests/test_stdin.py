@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from outlast._stdin import Stdin
+from outlast._command.stdin import Stdin
 
 
 def test_bytes_and_nothing() -> None:

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import outlast
-from outlast import _clock
+from outlast._time import clock as clocks
 from outlast.testing import VirtualClock, virtual_time
 
 
@@ -23,20 +23,20 @@ def test_the_clock_moves_only_when_it_is_slept_on() -> None:
 
 
 def test_time_is_virtual_for_a_while_and_on_every_thread() -> None:
-    real = _clock.current()
+    real = clocks.current()
     with virtual_time() as outer:
         with virtual_time(100.0) as inner:
-            assert _clock.now() == 100.0
-        assert _clock.current() is outer
-        thread = threading.Thread(target=lambda: _clock.current().sleep(7.0))
+            assert clocks.now() == 100.0
+        assert clocks.current() is outer
+        thread = threading.Thread(target=lambda: clocks.current().sleep(7.0))
         thread.start()
         thread.join()
         assert outer.now() == 7.0
-    assert _clock.current() is real
+    assert clocks.current() is real
     assert inner.slept == []
     with pytest.raises(ZeroDivisionError), virtual_time():
         raise ZeroDivisionError
-    assert _clock.current() is real
+    assert clocks.current() is real
 
 
 def test_a_program_is_tested_with_it() -> None:

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 PROGRAM = """
 import asyncio, json, sys
+from outlast._plugin import plugin as plugins
 import outlast, outlast.hooks, outlast.testing, outlast.witan
 
 assert "site-packages" in outlast.__file__, outlast.__file__

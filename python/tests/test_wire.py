@@ -9,44 +9,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlast import _wire
+from outlast._wire import values as wire
 
 
 @given(st.integers(-(10**14), 10**14))
 def test_microseconds_come_back(us: int) -> None:
-    assert _wire.micros(_wire.seconds(us), "now") == us
+    assert wire.micros(wire.seconds(us), "now") == us
 
 
 @given(st.floats(-9e9, 9e9))
 def test_microseconds_are_the_nearest(seconds: float) -> None:
-    assert abs(_wire.micros(seconds, "now") - seconds * 1e6) <= 0.5
+    assert abs(wire.micros(seconds, "now") - seconds * 1e6) <= 0.5
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e10, -1e10, 1e308, 10**30])
 def test_seconds_out_of_bounds_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="budget is "):
-        _wire.micros(bad, "budget")
+        wire.micros(bad, "budget")
 
 
 @pytest.mark.parametrize("bad", ["1", None, True, [1]])
 def test_what_is_no_number_is_refused(bad: object) -> None:
     with pytest.raises(TypeError, match="started is .*number of seconds"):
-        _wire.micros(bad, "started")  # type: ignore[arg-type]
+        wire.micros(bad, "started")  # type: ignore[arg-type]
 
 
 @given(st.floats())
 def test_any_retry_after_can_be_sent(seconds: float) -> None:
-    us = _wire.retry_after_micros(seconds)
+    us = wire.retry_after_micros(seconds)
     if math.isnan(seconds):
         assert us is None
     else:
         assert us is not None
-        assert abs(us) <= _wire.MAX_INTEGER
+        assert abs(us) <= wire.MAX_INTEGER
 
 
 @given(st.floats(0, 1e9))
 def test_retry_after_is_never_less_than_was_asked(seconds: float) -> None:
-    us = _wire.retry_after_micros(seconds)
+    us = wire.retry_after_micros(seconds)
     assert us is not None
     assert us / 1e6 >= seconds
     assert us <= math.ceil(seconds * 1e6) + 1
@@ -54,53 +54,53 @@ def test_retry_after_is_never_less_than_was_asked(seconds: float) -> None:
 
 @pytest.mark.parametrize(("seconds", "us"), [(1.1, 1_100_000), (0.1, 100_000), (60.0, 60_000_000)])
 def test_retry_after_is_not_rounded_without_need(seconds: float, us: int) -> None:
-    assert _wire.retry_after_micros(seconds) == us
+    assert wire.retry_after_micros(seconds) == us
 
 
 @given(st.floats(0, 1))
 def test_random_is_below_its_range(fraction: float) -> None:
-    number = _wire.random_number(fraction)
+    number = wire.random_number(fraction)
     assert number == min(math.floor(fraction * 2**32), 2**32 - 1)
 
 
 @pytest.mark.parametrize("bad", [-0.001, 1.001, math.nan, math.inf])
 def test_random_out_of_bounds_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="random is .* from 0 to 1"):
-        _wire.random_number(bad)
+        wire.random_number(bad)
 
 
 def test_each_bad_byte_is_one_replacement() -> None:
-    assert _wire.utf8(b"a\xff\xfe\xc3(\xe2\x82b") == "a\ufffd\ufffd\ufffd(\ufffd\ufffdb"
-    assert _wire.utf8("a\udcff\ud800") == "a\ufffd\ufffd"
-    assert _wire.utf8("Zoë\r\n\x85\u2028".encode()) == "Zoë\r\n\x85\u2028"
+    assert wire.utf8(b"a\xff\xfe\xc3(\xe2\x82b") == "a\ufffd\ufffd\ufffd(\ufffd\ufffdb"
+    assert wire.utf8("a\udcff\ud800") == "a\ufffd\ufffd"
+    assert wire.utf8("Zoë\r\n\x85\u2028".encode()) == "Zoë\r\n\x85\u2028"
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_become_utf8(data: bytes) -> None:
-    text = _wire.utf8(data)
+    text = wire.utf8(data)
     text.encode()
     assert text.count("\ufffd") >= len(data) - len(data.decode(errors="ignore").encode())
 
 
 @given(st.text(max_size=60), st.integers(1, 4000))
 def test_a_clipped_text_is_its_two_ends(unit: str, times: int) -> None:
-    text = _wire.utf8(unit) * times
-    head, tail = _wire.clip(text)
+    text = wire.utf8(unit) * times
+    head, tail = wire.clip(text)
     size = len(text.encode())
-    if size <= _wire.MAX_TEXT_BYTES:
+    if size <= wire.MAX_TEXT_BYTES:
         assert (head, tail) == (text, None)
         return
     assert tail is not None
     assert text.startswith(head)
     assert text.endswith(tail)
     for part in (head, tail):
-        assert _wire.MAX_TEXT_BYTES // 2 - 3 <= len(part.encode()) <= _wire.MAX_TEXT_BYTES // 2
+        assert wire.MAX_TEXT_BYTES // 2 - 3 <= len(part.encode()) <= wire.MAX_TEXT_BYTES // 2
 
 
 def test_members_of_texts() -> None:
-    assert _wire.text_members("stderr", b"") == {}
-    assert _wire.text_members("stderr", b"a") == {"stderr": "a"}
-    long = _wire.text_members("stderr", b"x" * 70_000)
+    assert wire.text_members("stderr", b"") == {}
+    assert wire.text_members("stderr", b"a") == {"stderr": "a"}
+    long = wire.text_members("stderr", b"x" * 70_000)
     assert {name: len(text) for name, text in long.items()} == {
         "stderr_head": 32_768,
         "stderr_tail": 32_768,
@@ -109,5 +109,5 @@ def test_members_of_texts() -> None:
 
 def test_nothing_but_whole_numbers_is_sent() -> None:
     with pytest.raises(ValueError, match="Out of range"):
-        _wire.dumps(math.nan)
-    assert json.loads(_wire.dumps({"a": "\u2028ë"})) == {"a": "\u2028ë"}
+        wire.dumps(math.nan)
+    assert json.loads(wire.dumps({"a": "\u2028ë"})) == {"a": "\u2028ë"}

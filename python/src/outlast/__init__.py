@@ -7,32 +7,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._action import Action, Matched, Retry, Stop, Wake, Why
-from ._call import Call
-from ._command import Completed, run_command
-from ._decorator import outcome_of, retry
-from ._errors import (
+from ._call.action import Action, Matched, Retry, Stop, Wake, Why
+from ._call.call import Call
+from ._call.errors import Fault, OutlastError, PluginError, PolicyError
+from ._call.exceptions import result_of
+from ._call.outcome import (
+    Attempt,
     CallError,
     Cancelled,
     Conflict,
     Exhausted,
     Failed,
-    Fault,
     Indeterminate,
-    OutlastError,
-    PluginError,
-    PolicyError,
+    Outcome,
     PreconditionFailed,
 )
-from ._exceptions import result_of
-from ._info import info
-from ._outcome import Attempt, Outcome
-from ._plugin import Plugin, default_plugin
-from ._policy import Policy
-from ._result import Result
-from ._session import Session
+from ._call.result import Result
+from ._call.warnings import SurprisingValueWarning
+from ._command.run import Completed, run_command
+from ._plugin.info import info
+from ._plugin.plugin import Plugin, default_plugin
+from ._policy.session import Session
+from ._run.decorator import outcome_of, retry
+from ._run.options import RunOptions
+from ._run.policy import Policy
 from ._version import __version__
-from ._warnings import SurprisingValueWarning
 
 
 def __getattr__(name: str) -> Any:
@@ -66,6 +65,7 @@ __all__ = [
     "PreconditionFailed",
     "Result",
     "Retry",
+    "RunOptions",
     "Session",
     "Stop",
     "SurprisingValueWarning",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._action import Readiness
-from ._call import Call
-from ._outcome import Outcome
-from ._result import Result
+from ._call.action import WakeBy
+from ._call.call import Call
+from ._call.outcome import Outcome
+from ._call.result import Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class Waiting(Event):
     delay: float
     remaining: float | None
     at: float
-    watched: Readiness | None = None
+    watched: WakeBy | None = None
     again: bool = False
 
 
@@ -80,7 +80,7 @@ class Woken(Event):
         at: When.
     """
 
-    by: Readiness
+    by: WakeBy
     at: float
 
 

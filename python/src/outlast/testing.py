@@ -18,10 +18,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from . import _clock
+from ._time.clock import SystemClock, replace
 
 
-class VirtualClock(_clock.SystemClock):
+class VirtualClock(SystemClock):
     """A clock that starts at 0 and moves only when it is slept on or advanced.
     Threads may share it, but then they share its time too.
     """
@@ -45,7 +45,7 @@ class VirtualClock(_clock.SystemClock):
     async def asleep(self, seconds: float) -> None:
         """Move the clock, and let other tasks run once."""
         self.sleep(seconds)
-        from ._backend import sleep
+        from ._time.event_loop import sleep
 
         await sleep(0)
 
@@ -71,11 +71,11 @@ def virtual_time(now: float = 0.0) -> Iterator[VirtualClock]:
         now: What it shows at first, in seconds.
     """
     clock = VirtualClock(now)
-    before = _clock.replace(clock)
+    before = replace(clock)
     try:
         yield clock
     finally:
-        _clock.replace(before)
+        replace(before)
 
 
 __all__ = ["VirtualClock", "virtual_time"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outlast._plugin import Plugin
+from outlast._plugin.plugin import Plugin
 
 from .transcripts import Exchange, load, replay
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import outlast
-from outlast._action import read_action
-from outlast._plugin import Plugin
+from outlast._call.action import read_action
+from outlast._plugin.plugin import Plugin
 
 from .transcripts import Exchange, load
 

@@ -12,7 +12,7 @@ import outlast
 from differential.scenario import Failure, Scenario
 from differential.world import World, in_world, observe, replaced
 from outlast import Plugin, PluginError, witan
-from outlast._plugin import default_plugin
+from outlast._plugin.plugin import default_plugin
 from outlast.events import Event
 from witan.releases import Release
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from functools import cache
 
+from ._hook import Hook
 from ._logging import LoggingHook
 from ._opentelemetry import OpenTelemetryHook
 from ._prometheus import PrometheusHook
-from ._registry import Hook
 from ._structlog import StructlogHook
 
 

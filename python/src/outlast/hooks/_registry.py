@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ..events import Event
-
-Hook = Callable[[Event], object]
-"""Is told of an event. It must be quick, since the call waits for it. What it
-raises is logged and goes no further: no metric may end a call."""
+from ._default import default_hooks
+from ._hook import Hook
 
 _hooks: tuple[Hook, ...] | None = None
 
@@ -30,8 +28,6 @@ def set_hooks(hooks: Iterable[Hook] | None) -> None:
 def get_hooks() -> tuple[Hook, ...]:
     """The hooks in force."""
     if _hooks is None:
-        from ._default import default_hooks
-
         return default_hooks()
     return _hooks
 

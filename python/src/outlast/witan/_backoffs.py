@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from .._action import Retry
-from .._call import Call
-from .._policy import Policy
-from .._result import Result
+from .._call.action import Retry
+from .._call.call import Call
+from .._call.result import Result
+from .._run.policy import Policy
 from ._documents import backoff
 
 if TYPE_CHECKING:
-    from ._install import Installation
+    from ._modules import Modules
 
 FAR = 64
 """After so many doublings every schedule is at its cap."""
@@ -25,16 +25,16 @@ JITTER = 0.1
 class Backoffs:
     """The functions that witan-core's module gets."""
 
-    def __init__(self, installation: Installation) -> None:
-        self._installation = installation
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
 
     def jittered(self, attempt: int, base: float, cap: float) -> float:
         """``_jittered_backoff``: the delay after a failure, in seconds."""
-        return delay(_jittered(base, cap), attempt, self._installation.draw())
+        return delay(_jittered(base, cap), attempt, self._modules.draw())
 
     def conflict(self, attempt: int) -> float:
         """``_conflict_backoff``: a delay of anything up to the schedule's."""
-        omnigraph = self._installation.omnigraph
+        omnigraph = self._modules.omnigraph
         numbers = backoff(omnigraph._CONFLICT_BASE_DELAY, omnigraph._CONFLICT_MAX_DELAY)
         most = delay({"type": "exponential", "multiplier": 2} | numbers, attempt, 0.0)
         drawn: float = omnigraph.random.uniform(0, most)
@@ -42,12 +42,12 @@ class Backoffs:
 
     def scheduled(self, base: str, cap: str, attempt: int, chance: float) -> float:
         """The delay of a helper for a given chance, in seconds."""
-        omnigraph = self._installation.omnigraph
+        omnigraph = self._modules.omnigraph
         return delay(_jittered(getattr(omnigraph, base), getattr(omnigraph, cap)), attempt, chance)
 
     def helper(self, base: str, cap: str) -> Callable[[int], float]:
         """A helper that goes by ``_jittered_backoff``."""
-        omnigraph = self._installation.omnigraph
+        omnigraph = self._modules.omnigraph
 
         def delay_after(attempt: int) -> float:
             jittered: float = omnigraph._jittered_backoff(

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .. import _wasm
-from .._errors import PolicyError
-from .._policy import Policy
+from .._call.errors import PolicyError
+from .._plugin import file
+from .._run.policy import Policy
 from ._generations import GENERATIONS, Generation
 from ._known import known, listed
 
@@ -186,9 +186,9 @@ def _find(name: str) -> Path:
     """A document's file: of this package, or beside the plugin, where a checkout
     has those that the plugin carries.
     """
-    packaged = Path(__file__).parents[1] / "policies" / name
+    packaged = Path(__file__).with_name(name)
     if packaged.is_file():
         return packaged
-    plugin = _wasm.find().parent
+    plugin = file.find().parent
     beside = plugin / name
     return beside if beside.is_file() else plugin / "policy" / "builtin" / name

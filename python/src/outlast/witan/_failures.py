@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
-from .._decorator import _ATTRIBUTE
-from .._errors import OutlastError
-from .._outcome import Outcome
+from .._call.errors import OutlastError
+from .._call.outcome import Outcome
+from .._run.decorator import ATTRIBUTE
 
 
-class Attempt(Protocol):
+class AttemptResult(Protocol):
     """What witan-core's attempts give: its ``_AttemptResult``. From 0.45.0 on
     there may be a ``status`` too, that of an HTTP answer.
     """
@@ -51,7 +51,7 @@ class Ending:
     client: Any
     label: str
     is_write: bool
-    attempt: Attempt
+    attempt: AttemptResult
     left: float | None
     delay: Callable[[], float]
 
@@ -69,7 +69,7 @@ class Ending:
     def error(self, outcome: Outcome) -> Exception:
         """The exception for an outcome."""
         error = self._error(outcome)
-        setattr(error, _ATTRIBUTE, outcome)
+        setattr(error, ATTRIBUTE, outcome)
         return error
 
     def undecided(self, error: OutlastError) -> Exception:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from .._policy import Policy
-from . import _documents
 from ._backoffs import Backoffs
 from ._generations import TWO_TRANSPORTS, Generation, Helper
 from ._loop import Command, Loop
+from ._modules import Modules
 from ._recognition import Recognition
 from ._sources import recognise
 
@@ -29,94 +28,71 @@ class Replacement:
         owner: A module or a class.
         name: The attribute's.
         original: What it was.
-        ours: What it is while this is installed.
+        replacement: What it is while this is installed.
     """
 
     owner: Any
     name: str
     original: Any
-    ours: Any
+    replacement: Any
 
     @property
     def in_force(self) -> bool:
-        """Whether the attribute is ours and not somebody else's again."""
-        return vars(self.owner).get(self.name) is self.ours
+        """Whether nobody else has replaced the attribute again."""
+        return vars(self.owner).get(self.name) is self.replacement
 
 
 class Installation:
-    """witan-core's modules with the plugin in them.
+    """witan-core's modules with the plugin in them."""
 
-    Attributes:
-        omnigraph: The module ``witan_core.omnigraph``.
-        backoffs: What stands in for its helpers.
-    """
-
-    def __init__(
-        self, generation: Generation, omnigraph: ModuleType, http: ModuleType | None
-    ) -> None:
-        self._generation = generation
-        self.omnigraph = omnigraph
-        self._http = http
-        self.backoffs = Backoffs(self)
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self._omnigraph = modules.omnigraph
+        self._helpers = modules.generation.helpers
+        self._backoffs = Backoffs(modules)
         self._replacements = tuple(self._plan())
 
     def put_in(self) -> None:
         """Replace what decides."""
-        for replacement in self._replacements:
-            setattr(replacement.owner, replacement.name, replacement.ours)
+        for each in self._replacements:
+            setattr(each.owner, each.name, each.replacement)
 
     def take_out(self) -> None:
-        """Put back what was there, but where somebody else has replaced ours."""
-        for replacement in self._replacements:
-            if replacement.in_force:
-                setattr(replacement.owner, replacement.name, replacement.original)
-
-    def policy(self, storage: bool, heard: frozenset[str]) -> Policy:
-        """The policy with the constants that witan-core has at this moment."""
-        return _documents.policy(self._generation, self._constants(), storage, heard)
-
-    def classifier(self) -> Policy:
-        """The same for what a command or a server says."""
-        return _documents.classifier(self._generation, self._constants())
-
-    def _constants(self) -> _documents.Constants:
-        return _documents.constants(self._generation, self.omnigraph, self._http)
-
-    def draw(self) -> float:
-        """The chance for one delay, from 0 to 1, from witan-core's randomness."""
-        drawn: float = self.omnigraph.random.uniform(0.0, 1.0)
-        return max(0.0, min(drawn, 1.0))
+        """Put back what was there, except where somebody else has replaced it again."""
+        for each in self._replacements:
+            if each.in_force:
+                setattr(each.owner, each.name, each.original)
 
     def foreign_helpers(self) -> dict[str, Callable[[int], float]]:
-        """By their budgets the backoff helpers that are not ours at this moment,
-        since a test, say, has replaced them. Their delays count.
+        """By their budgets the backoff helpers that somebody else, such as a test,
+        has replaced again. Their delays count.
         """
         foreign: dict[str, Callable[[int], float]] = {}
-        ours = {r.name: r for r in self._replacements if r.owner is self.omnigraph}
-        for name, helper in self._generation.helpers.items():
-            follows = bool(helper.base) and not ours["_jittered_backoff"].in_force
-            if follows or not ours[name].in_force:
-                foreign[helper.budget] = getattr(self.omnigraph, name)
+        replaced = {r.name: r for r in self._replacements if r.owner is self._omnigraph}
+        for name, helper in self._helpers.items():
+            follows = bool(helper.base) and not replaced["_jittered_backoff"].in_force
+            if follows or not replaced[name].in_force:
+                foreign[helper.budget] = getattr(self._omnigraph, name)
         return foreign
 
     def _plan(self) -> Iterator[Replacement]:
-        client = self.omnigraph.OmnigraphClient
-        yield _replacement(self.omnigraph, "_jittered_backoff", self.backoffs.jittered)
-        for name, helper in self._generation.helpers.items():
-            yield _replacement(self.omnigraph, name, self._helper(helper))
-        if self._generation is not TWO_TRANSPORTS:
+        client = self._omnigraph.OmnigraphClient
+        yield _replacement(self._omnigraph, "_jittered_backoff", self._backoffs.jittered)
+        for name, helper in self._helpers.items():
+            yield _replacement(self._omnigraph, name, self._helper(helper))
+        if self._modules.generation is not TWO_TRANSPORTS:
             yield _replacement(client, "_execute", self._execute())
             return
-        recognition = Recognition(self)
-        yield _replacement(self.omnigraph, "_cli_failure", recognition.cli_failure)
-        yield _replacement(self.omnigraph, "_classify_cli_error", recognition.classify_cli_error)
-        yield _replacement(self._http, "classify_status", recognition.classify_status)
+        recognition = Recognition(self._modules)
+        yield _replacement(self._omnigraph, "_cli_failure", recognition.cli_failure)
+        yield _replacement(self._omnigraph, "_classify_cli_error", recognition.classify_cli_error)
+        yield _replacement(self._modules.http, "classify_status", recognition.classify_status)
         yield _replacement(client, "_retry_loop", self._retry_loop())
 
     def _helper(self, helper: Helper) -> Callable[[int], float]:
         if helper.base:
-            return self.backoffs.helper(helper.base, helper.cap)
-        return self.backoffs.conflict
+            return self._backoffs.helper(helper.base, helper.cap)
+        return self._backoffs.conflict
 
     def _retry_loop(self) -> Callable[..., str]:
         def retry_loop(
@@ -131,7 +107,8 @@ class Installation:
         ) -> str:
             """Make attempts until one succeeds; outlast's policy decides."""
             return Loop(
-                self,
+                self._modules,
+                self.foreign_helpers(),
                 client,
                 label,
                 env=env,
@@ -143,7 +120,7 @@ class Installation:
         return retry_loop
 
     def _execute(self) -> Callable[..., str]:
-        omnigraph = self.omnigraph
+        omnigraph = self._omnigraph
 
         def execute(
             client: Any,
@@ -166,7 +143,8 @@ class Installation:
             lock = client._acquire_write_lock(is_write)
             try:
                 return Loop(
-                    self,
+                    self._modules,
+                    self.foreign_helpers(),
                     client,
                     label,
                     env=env,
@@ -182,8 +160,8 @@ class Installation:
         return execute
 
 
-def _replacement(owner: Any, name: str, ours: Any) -> Replacement:
-    return Replacement(owner, name, vars(owner)[name], ours)
+def _replacement(owner: Any, name: str, replacement: Any) -> Replacement:
+    return Replacement(owner, name, vars(owner)[name], replacement)
 
 
 def _environment(omnigraph: ModuleType, client: Any) -> dict[str, str]:
@@ -226,7 +204,7 @@ def install_as(find: Callable[[ModuleType, ModuleType | None], Generation]) -> N
             return
         omnigraph = importlib.import_module(OMNIGRAPH)
         http = _import(HTTP)
-        installation = Installation(find(omnigraph, http), omnigraph, http)
+        installation = Installation(Modules(find(omnigraph, http), omnigraph, http))
         installation.put_in()
         _installation = installation
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import events
-from .._action import Action, Retry, Stop
-from .._call import Call
-from .._errors import OutlastError
-from .._outcome import Outcome
-from .._result import Result
-from .._session import Session
-from .._task import Task
-from ._failures import Attempt, Ending
+from .._call.action import Action, Retry, Stop
+from .._call.call import Call
+from .._call.errors import OutlastError
+from .._call.outcome import Outcome
+from .._call.result import Result
+from .._policy.session import Session
+from .._run.task import Task
+from ._backoffs import Backoffs
+from ._failures import AttemptResult, Ending
 from ._recognition import NAMES, OK, STAND_INS, UNKNOWN
 
 if TYPE_CHECKING:
-    from ._install import Installation
+    from ._modules import Modules
 
 LABEL = 64
 """How much of a label hooks are told, in characters. Messages have all of it."""
@@ -57,7 +58,8 @@ class Loop:
     """One call's loop. It holds nothing of the plugin between two decisions.
 
     Args:
-        installation: Where it takes the place of witan-core's.
+        modules: Where it takes the place of witan-core's.
+        helpers: By their budgets the backoff helpers whose delays count.
         client: witan-core's client.
         label: The call's.
         env: The environment of a repair.
@@ -69,7 +71,8 @@ class Loop:
 
     def __init__(
         self,
-        installation: Installation,
+        modules: Modules,
+        helpers: Mapping[str, Callable[[int], float]],
         client: Any,
         label: str,
         *,
@@ -78,30 +81,23 @@ class Loop:
         surface_conflict: bool,
         deadline: float | None,
     ) -> None:
-        self._installation = installation
-        self._omnigraph = installation.omnigraph
+        self._modules = modules
+        self._omnigraph = modules.omnigraph
         self._client = client
         self._label = label
         self._env = env
-        self._helpers = installation.foreign_helpers()
-        self._policy = installation.policy(
-            bool(client._STORAGE_MISMATCH_HINT), frozenset(self._helpers)
-        )
+        self._helpers = helpers
+        self._policy = modules.policy(bool(client._STORAGE_MISMATCH_HINT), frozenset(self._helpers))
         self._deadline = deadline
         self._call = self._describe(is_write, surface_conflict)
         self._task = Task(
-            policy=self._policy,
-            call=self._call,
-            now=self._now,
-            result_of=lambda _error: None,
-            repairs=True,
-            secrets=self._secrets(),
+            self._policy, self._call, clock=self._now, options={"secrets": self._secrets()}
         )
         self._session = self._continue("")
         self._attempts = 0
         self._counts: dict[str, int] = {}  # failures by budget
 
-    def run(self, attempt_once: Callable[[], Attempt]) -> str:
+    def run(self, attempt_once: Callable[[], AttemptResult]) -> str:
         """Make attempts until one succeeds, and get its body.
 
         Raises:
@@ -168,9 +164,9 @@ class Loop:
         except OutlastError:
             return  # what has succeeded stays so
         if isinstance(action, Stop):
-            self._task.stopped(action.outcome)
+            self._task.stopped(action.outcome, self._now())
 
-    def _failed(self, attempt: Attempt) -> Retry:
+    def _failed(self, attempt: AttemptResult) -> Retry:
         """The retry after an attempt that failed.
 
         Raises:
@@ -179,20 +175,20 @@ class Loop:
         now = self._now()
         result = result_of(attempt)
         self._task.tell_attempt(self._attempts, result, now)
-        chance = self._installation.draw()
+        chance = self._modules.draw()
         try:
             action = self._decide(attempt, result, now, chance)
         except OutlastError as e:
             raise self._ending(attempt, now, chance).undecided(e) from e
         self._task.tell_loading()
         if isinstance(action, Stop):
-            self._task.stopped(action.outcome)
+            self._task.stopped(action.outcome, self._now())
             raise self._ending(attempt, now, chance).error(action.outcome) from None
         self._counts[action.budget] = self._counts.get(action.budget, 0) + 1
         self._tell(action, now)
         return action
 
-    def _decide(self, attempt: Attempt, result: Result, now: float, chance: float) -> Action:
+    def _decide(self, attempt: AttemptResult, result: Result, now: float, chance: float) -> Action:
         before = self._session.state
         action = self._session.next(result, now, chance)
         if attempt.kind and recognised(action) not in (attempt.kind, "storage_mismatch"):
@@ -207,7 +203,7 @@ class Loop:
             action = self._session.next(replace(result, retry_after=delay), now, chance)
         return action
 
-    def _repaired(self, attempt: Attempt) -> None:
+    def _repaired(self, attempt: AttemptResult) -> None:
         """Tell the policy that the repair is over. witan-core goes on however it
         ended.
         """
@@ -231,7 +227,7 @@ class Loop:
                 at=now,
             )
 
-    def _ending(self, attempt: Attempt, now: float, chance: float) -> Ending:
+    def _ending(self, attempt: AttemptResult, now: float, chance: float) -> Ending:
         return Ending(
             omnigraph=self._omnigraph,
             client=self._client,
@@ -248,12 +244,12 @@ class Loop:
         helper = self._helpers.get(ADMISSION_CAP)
         if helper is not None:
             return helper(number)
-        return self._installation.backoffs.scheduled(
+        return Backoffs(self._modules).scheduled(
             "_ADMISSION_CAP_BASE_DELAY", "_ADMISSION_CAP_MAX_DELAY", number, chance
         )
 
 
-def result_of(attempt: Attempt) -> Result:
+def result_of(attempt: AttemptResult) -> Result:
     """An attempt as the policy gets it."""
     result: Result | None = getattr(attempt.kind, "evidence", None)
     if result is None and attempt.returncode is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .._action import Retry
-from .._call import Call
-from .._errors import OutlastError
-from .._result import Result
+from .._call.action import Retry
+from .._call.call import Call
+from .._call.errors import OutlastError
+from .._call.result import Result
 
 if TYPE_CHECKING:
-    from ._install import Installation
+    from ._modules import Modules
 
 OK = "ok"
 FATAL = "fatal"
@@ -74,12 +74,12 @@ class Output(str):
 class Recognition:
     """The functions that witan-core's modules get."""
 
-    def __init__(self, installation: Installation) -> None:
-        self._installation = installation
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
 
     def cli_failure(self, stdout: str, stderr: str) -> Any:
         """``_cli_failure``: what to show of a failed command, and what to search."""
-        omnigraph = self._installation.omnigraph
+        omnigraph = self._modules.omnigraph
         shown = searched = stderr
         if not stderr.strip():
             error = _error_object(stdout)
@@ -106,7 +106,7 @@ class Recognition:
 
     def _kind(self, result: Result) -> str:
         try:
-            session = self._installation.classifier().session(CALL, 0)
+            session = self._modules.classifier().session(CALL, 0)
             action = session.next(result, 0.0, 0.0)
         except OutlastError:
             # The loop will ask again, and tell of the error.

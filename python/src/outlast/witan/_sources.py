@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .._errors import OutlastError
+from .._call.errors import OutlastError
 from ._generations import COMMAND_LINE, GENERATIONS, TWO_TRANSPORTS, Generation
 from ._known import known, listed
 

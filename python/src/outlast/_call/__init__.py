@@ -1,0 +1,1 @@
+"""What a call is, what came of its attempts, and what a policy wants next. Data only."""

@@ -1,0 +1,1 @@
+"""Calls that are commands: one process for each attempt."""

@@ -1,0 +1,1 @@
+"""The WebAssembly plugin: its file, compiling and keeping its code, its instances."""

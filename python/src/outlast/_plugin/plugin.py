@@ -1,0 +1,259 @@
+"""The plugin, for any number of threads."""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._call.errors import PluginError
+from .envelope import is_answer, open_envelope
+
+if TYPE_CHECKING:
+    from .engine import Engine, Host, Instance, Loading
+
+
+class Plugin:
+    """The plugin, for any number of threads.
+
+    Nothing is loaded before it is needed. The code is compiled once for the
+    process. An instance serves one thread at a time, for one decision; there are
+    as many as processors, since more cannot decide at the same moment, and a
+    thread that waits between two decisions holds none.
+
+    Args:
+        path: Another plugin than the one that this package carries.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = None if path is None else Path(path)
+        self._replaced = 0
+        self._minor: int | None = None
+        self._reset()
+        _plugins.add(self)
+
+    def _reset(self) -> None:
+        """Forget all that another process has loaded: after a fork its locks may
+        be held for ever, and the thread that was loading does not exist.
+        """
+        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self._idle: list[Instance] = []
+        self._load: _Load | None = None
+        self._engine: Engine | None = None
+        self._digest = ""
+        self._unreported: Loading | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the plugin is ready to decide."""
+        return self._engine is not None
+
+    @property
+    def replaced(self) -> int:
+        """How many instances have failed and been replaced."""
+        return self._replaced
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the plugin's file. Nothing is compiled for it.
+
+        Raises:
+            PluginError: If the file cannot be read, or is not what was built.
+        """
+        if not self._digest:
+            from . import file
+
+            _, self._digest = file.read(self._path)
+        return self._digest
+
+    def load(self) -> None:
+        """Load the plugin, if it is not loaded. Ctrl-C ends the wait at once.
+
+        Raises:
+            PluginError: If it cannot be loaded.
+        """
+        if self._engine is not None:
+            return
+        with self._lock:
+            load = self._load
+            if load is None:
+                load = self._load = _Load(self)
+                load.start()
+        load.wait()
+
+    def knows(self, minor: int) -> bool:
+        """Whether the plugin has a minor version of the contract, and so the words
+        that came with it. A file of the caller's own is asked, once.
+
+        Raises:
+            PluginError: If it cannot be loaded.
+        """
+        if self._path is None:
+            return True
+        if self._minor is None:
+            self._minor = int(self.ask("describe", b"")["abi"]["minor"])
+        return self._minor >= minor
+
+    def take_loading(self) -> Loading | None:
+        """How the plugin was loaded, for the first that asks."""
+        if self._unreported is None:
+            return None
+        with self._lock:
+            loading, self._unreported = self._unreported, None
+        return loading
+
+    def ask(
+        self, export: str, request: bytes, replaced: Callable[[Exception], None] | None = None
+    ) -> Mapping[str, Any]:
+        """Give a request to an export, and get what its answer has as ``ok``. An
+        instance that fails is replaced once, and asked again.
+
+        Args:
+            export: ``describe``, ``check`` or ``decide``.
+            request: The request.
+            replaced: Told of an instance that failed.
+
+        Raises:
+            AnswerError: If the plugin answered an error.
+            PluginError: If it could not be loaded, or failed twice.
+        """
+        self.load()
+        try:
+            return self._ask_once(export, request)
+        except Exception as e:
+            if is_answer(e):
+                raise
+            first = e
+        self.count_replaced()
+        if replaced is not None:
+            replaced(first)
+        try:
+            return self._ask_once(export, request)
+        except Exception as e:
+            if is_answer(e):
+                raise
+            self.count_replaced()
+            raise PluginError("asking the plugin", f"{first} (and again: {e})") from e
+
+    def _ask_once(self, export: str, request: bytes) -> Mapping[str, Any]:
+        with self._slots:
+            instance = self._take()
+            try:
+                ok = open_envelope(instance.call(export, request))
+            except BaseException as e:
+                if is_answer(e):
+                    self._idle.append(instance)
+                else:
+                    instance.close()
+                raise
+            self._idle.append(instance)
+            return ok
+
+    def _take(self) -> Instance:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self.new_instance()
+
+    def new_instance(self) -> Instance:
+        """An instance for the caller alone.
+
+        Raises:
+            PluginError: If there can be none.
+        """
+        self.load()
+        engine = self._engine
+        assert engine is not None
+        return engine.instance()
+
+    def count_replaced(self) -> None:
+        """Count an instance that failed."""
+        with self._lock:
+            self._replaced += 1
+
+    def call(self, export: str, data: bytes, host: Host | None = None) -> bytes:
+        """Give bytes to an export of a new instance, and get the bytes that it
+        answers: the contract with nothing around it.
+
+        Args:
+            export: ``describe``, ``check``, ``decide`` or ``run``.
+            data: The request.
+            host: Answers the host functions.
+
+        Raises:
+            PluginError: If the plugin cannot be loaded, or no answer came back.
+        """
+        instance = self.new_instance()
+        try:
+            return instance.call(export, data, host)
+        except Exception as e:
+            raise PluginError(f"calling {export}", str(e)) from e
+        finally:
+            instance.close()
+
+
+class _Load:
+    """One loading of a plugin, on a thread of its own: the main thread could not
+    be interrupted while it is in the runtime's compiler.
+    """
+
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
+        self._done = threading.Event()
+        self._error: Exception | None = None
+
+    def start(self) -> None:
+        try:
+            threading.Thread(target=self._load, name="outlast-load", daemon=True).start()
+        except RuntimeError:  # at the interpreter's end there are no new threads
+            self._done.set()
+            self._error = PluginError("loading the plugin", "the interpreter is shutting down")
+
+    def _load(self) -> None:
+        from . import file
+        from .engine import Engine
+
+        plugin = self._plugin
+        try:
+            wasm, digest = file.read(plugin._path)
+            engine = Engine(wasm)
+            engine.compile()
+            engine.instance().close()  # shows whether it is a plugin at all
+        except Exception as e:
+            self._error = e
+            plugin._load = None  # the next call may try again
+        else:
+            plugin._digest = digest
+            plugin._unreported = engine.loading
+            plugin._engine = engine
+        finally:
+            self._done.set()
+
+    def wait(self) -> None:
+        self._done.wait()
+        if self._error is not None:
+            raise copy.copy(self._error) from self._error
+
+
+_plugins: weakref.WeakSet[Plugin] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for plugin in _plugins:
+        plugin._reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+_default = Plugin()
+
+
+def default_plugin() -> Plugin:
+    """The plugin that this package carries, shared by all of a process."""
+    return _default

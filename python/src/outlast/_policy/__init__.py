@@ -1,0 +1,1 @@
+"""A policy as data, and a session: one call's questions to it."""

@@ -1,0 +1,168 @@
+"""A policy as data."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._call.errors import Fault, PolicyError
+from .._plugin.envelope import AnswerError
+from .._plugin.plugin import Plugin, default_plugin
+from .._wire import values as wire
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+BUILT_IN = ("omnigraph", "witan-core")
+"""The policies that the plugin carries."""
+
+
+class Document:
+    """A policy as data: its name, its document, and how a request names it.
+    :class:`outlast.Policy` adds the ways to carry out a call.
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | Mapping[str, Any] = "omnigraph",
+        *,
+        check: bool = True,
+        plugin: Plugin | None = None,
+    ) -> None:
+        self._plugin = plugin or default_plugin()
+        self._text = ""  # of a document that has not been checked
+        self._whole = b""  # the same once it has been: normalised
+        self._reference = b""  # what names the policy in a request
+        self._digest = ""
+        self._from(source)
+        if check and not self._reference:
+            self.check()
+
+    def _from(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        if isinstance(source, Mapping):
+            self._name = str(source.get("name", "document"))
+            self._text = _document(source, self._name)
+        elif isinstance(source, str) and not _is_path(source):
+            self._name = source
+            if source not in BUILT_IN:
+                raise PolicyError(
+                    source,
+                    "unknown_policy",
+                    f"there is no such policy; built in are {' and '.join(BUILT_IN)}, and the "
+                    "path of a document ends in .json",
+                )
+            self._reference = self._whole = wire.dumps(source)
+        elif isinstance(source, (str, os.PathLike)):
+            self._name = os.fspath(source)
+            self._text = _read(Path(source))
+        else:
+            raise TypeError(
+                f"outlast: policy is of type {type(source).__name__}, and must be a name, a path "
+                "or a mapping"
+            )
+
+    def check(self) -> Self:
+        """Let the plugin check the document, if that has not been done, and get
+        the policy itself.
+
+        Raises:
+            PolicyError: If the document has faults; all are listed.
+            PluginError: If the plugin cannot be loaded.
+        """
+        if self._reference:
+            return self
+        try:
+            ok = self._plugin.ask("check", self._text.encode())
+        except AnswerError as e:
+            faults = e.faults or (Fault(e.field, e.message),)
+            count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
+            raise PolicyError(self._name, e.code, f"the document has {count}", faults) from e
+        self._whole = wire.dumps(ok["policy"])
+        self._digest = ok["digest"]
+        self._name = ok["policy"]["name"]
+        self._reference = wire.dumps(self._digest)
+        return self
+
+    @property
+    def name(self) -> str:
+        """What the policy calls itself."""
+        return self._name
+
+    @property
+    def plugin(self) -> Plugin:
+        """The plugin that decides."""
+        return self._plugin
+
+    @property
+    def digest(self) -> str:
+        """Identifies the policy: equal policies have equal digests. Loads the
+        plugin.
+        """
+        if not self._digest:
+            self.check()
+        if not self._digest:
+            policies = self._plugin.ask("describe", b"")["policies"]
+            self._digest = next(p["digest"] for p in policies if p["name"] == self._name)
+        return self._digest
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """A document with every default filled in; ``None`` for a built-in
+        policy. Loads the plugin.
+        """
+        self.check()
+        if self._reference == self._whole:
+            return None
+        document: dict[str, Any] = json.loads(self._whole)
+        return document
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._name!r})"
+
+    # What a request needs.
+
+    def _reference_text(self) -> bytes:
+        """What names the policy in a request: a built-in by its name, a document
+        by its digest, which an instance knows once it has met the document.
+        """
+        if not self._reference:
+            self.check()
+        return self._reference
+
+    def _whole_text(self) -> bytes:
+        """The same with the document itself."""
+        if not self._reference:
+            self.check()
+        return self._whole
+
+
+def _is_path(source: str) -> bool:
+    return source.endswith(".json") or os.path.basename(source) != source
+
+
+def _document(source: Mapping[str, Any], name: str) -> str:
+    try:
+        text = json.dumps(dict(source), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as e:
+        raise PolicyError(name, "invalid_policy", f"the document is not JSON: {e}") from e
+    return _bounded(text, name)
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(wire.MAX_DOCUMENT_BYTES + 1)
+        return _bounded(data.decode(), str(path))
+    except (OSError, UnicodeDecodeError) as e:
+        raise PolicyError(str(path), "unreadable", f"cannot read the document: {e}") from e
+
+
+def _bounded(text: str, name: str) -> str:
+    if len(text.encode()) > wire.MAX_DOCUMENT_BYTES:
+        raise PolicyError(
+            name, "invalid_policy", f"the document has more than {wire.MAX_DOCUMENT_BYTES} bytes"
+        )
+    return text

@@ -1,0 +1,1 @@
+"""Carrying out calls: attempts, waits, repairs, and telling the hooks."""

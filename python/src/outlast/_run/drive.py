@@ -1,0 +1,233 @@
+"""The loop of a call that Python drives, without anything that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from typing import Any, Literal
+
+from .. import events
+from .._call.action import Retry, Stop, WakeBy
+from .._call.errors import PluginError
+from .._call.outcome import Outcome
+from .._call.result import Result
+from .._policy.session import Session
+from .._time import clock
+from .._wire import values as wire
+from .steps import Done, Ended, LoadPlugin, MakeAttempt, MakeRepair, Step, Steps, Wait, timed
+from .task import Task
+from .watched_wait import CallWatch, WatchedWait
+
+
+class Driver:
+    """Carries out what a policy asks for, and tells the hooks of it. Its parts
+    serve a plugin that drives too.
+
+    Attributes:
+        now: The call's clock.
+        began: When the call began, on it.
+        seen: When the last event was, in microseconds. Delays count from there.
+        raised: The exception of the last attempt, if it raised one.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._session: Session | None = None
+        self.now = task.clock or clock.current().now
+        self.began = self.now()
+        self.seen = 0
+        self.raised: Exception | None = None
+        self._ready = task.ready if clock.is_real() else None
+        self._watch: CallWatch | None = None  # since the last attempt; None: nobody watches
+        self._waited = False  # since the last attempt
+
+    def steps(self) -> Steps:
+        """The whole call, with a plugin that only decides."""
+        try:
+            return (yield from self._steps())
+        finally:
+            self.look_away()
+
+    def _steps(self) -> Steps:
+        attempt, done = 1, Done()
+        repair: Retry | None = None
+        while True:
+            if repair is None:
+                done = yield from self.attempt(attempt)
+            else:
+                done = yield from self.repair(repair)
+            if done.error is not None:
+                return self._failed(done.error, attempted=True)
+            result: Result = done.value
+            now = self.now()
+            if self._session is None and result.ok:
+                return self._ended(self._task.succeeded(result, now))
+            try:
+                # Deciding waits for nothing, once the plugin is loaded.
+                action = yield from self._decide(result, now)
+            except BaseException as e:
+                return self._failed(e, attempted=False)
+            if isinstance(action, Stop):
+                return self._ended(self._stopped(action))
+            while action.delay > 0:
+                done = yield from self.wait(action)
+                if done.error is not None:
+                    return self._failed(done.error, attempted=False)
+                if done.value is None:
+                    break
+                try:
+                    told = self._tell_plugin(done.value)
+                except BaseException as e:
+                    return self._failed(e, attempted=False)
+                if isinstance(told, Stop):
+                    return self._ended(self._stopped(told))
+                action = told
+            repair = action if action.repair else None
+            attempt = action.attempt
+
+    def attempt(self, attempt: int) -> Generator[Step, Done, Done]:
+        """Make an attempt. The value is its result, with its times."""
+        self.look_away()
+        self._waited = False
+        task = self._task
+        started = self.now()
+        done = yield MakeAttempt()
+        self.raised = None
+        if done.error is not None:
+            mapped = task.result_of(done.error) if isinstance(done.error, Exception) else None
+            if mapped is None:
+                return done
+            assert isinstance(done.error, Exception)
+            self.raised = done.error
+            done = Done(mapped)
+        ended = self.now()
+        try:
+            result = timed(done.value, started, ended)
+        except TypeError as e:
+            return Done(error=e)
+        task.tell_attempt(attempt, result, ended)
+        return Done(result)
+
+    def repair(self, action: Retry) -> Generator[Step, Done, Done]:
+        """Repair. The value is the result of that."""
+        task = self._task
+        task.tell(events.Repairing, kind=action.kind, force=action.repair_force, at=self.now())
+        if not task.repairs:
+            return Done(Result(message="this call has no way to repair"))
+        done = yield MakeRepair(action.repair_force)
+        if isinstance(done.error, Exception):  # a repair that cannot be made has failed
+            done = Done(Result(message=f"{type(done.error).__name__}: {done.error}"))
+        return done
+
+    def load(self, result: Result) -> Generator[Step, Done, None]:
+        """Load the plugin, if it is not loaded."""
+        if not self._task.policy.plugin.loaded:
+            done = yield LoadPlugin()
+            if isinstance(done.error, PluginError):
+                done.error.result = result
+            if done.error is not None:
+                raise done.error
+        self._task.tell_loading()
+
+    def _decide(self, result: Result, now: float) -> Generator[Step, Done, Retry | Stop]:
+        self.seen = wire.micros(now, "now")
+        task = self._task
+        if self._session is None:
+            self._session = Session(task.policy, task.call, task.seed)
+            self._session.on_replaced = task.tell_replaced
+        yield from self.load(result)
+        return self._session.next(result, now)
+
+    def wait(self, action: Retry) -> Generator[Step, Done, Done]:
+        """Wait until the delay is over. It counts from the event that led to the
+        action, so the time to load the plugin and to decide is part of it.
+
+        The value is ``None`` after the whole wait; what woke it, if the server
+        came back; or ``"down"`` or ``"not_ready"``, after the whole wait, if that
+        is how the server is seen.
+        """
+        task = self._task
+        at = self.now()
+        watch = self._watch_for(action)
+        task.tell(
+            events.Waiting,
+            kind=action.kind,
+            budget=action.budget,
+            attempt=action.attempt,
+            delay=action.delay,
+            remaining=action.remaining,
+            at=at,
+            watched=action.wake.by if watch and action.wake else None,
+            again=self._waited,
+        )
+        self._waited = True
+        decided = max(0, wire.micros(at, "now") - self.seen)  # a clock may go backwards
+        left = max(0, wire.micros(action.delay, "delay") - decided)
+        if watch is None or action.wake is None:
+            done = yield Wait(wire.seconds(left))
+            return done if done.error is not None else Done()
+        held = min(left, max(0, wire.micros(action.wake.after, "after") - decided))
+        done = yield WatchedWait(watch, wire.seconds(left), wire.seconds(held), action.wake.by)
+        if done.error is not None:
+            return done
+        if done.value is not None:
+            self.look_away()  # it must be seen away again before it can come back
+            self._noticed(events.Woken, by=done.value)
+        elif (why := watch.left_out(task.policy.plugin)) is not None:
+            self._noticed(events.LeftOut, not_ready=why == "not_ready")
+            done = Done(why)
+        return done
+
+    def _noticed(self, kind: Callable[..., events.Event], **details: Any) -> None:
+        now = self.now()
+        self.seen = wire.micros(now, "now")
+        self._task.tell(kind, at=now, **details)
+
+    def _tell_plugin(self, noticed: WakeBy | Literal["down", "not_ready"]) -> Retry | Stop:
+        """Ask what to do after a wait that did not lead to its attempt."""
+        assert self._session is not None
+        now = wire.seconds(self.seen)
+        if noticed == "down":
+            return self._session.down(now)
+        if noticed == "not_ready":
+            return self._session.not_ready(now)
+        return self._session.woken(noticed, now)
+
+    def _watch_for(self, action: Retry) -> CallWatch | None:
+        """Watch for a wait that may be cut short, if the call can."""
+        if action.wake is None or self._ready is None:
+            return None
+        if self._watch is None:
+            self._watch = CallWatch(self._ready, action.wake)
+        return self._watch
+
+    def look_away(self) -> None:
+        """End the watch: an attempt follows, or the call's end."""
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
+
+    def _stopped(self, stop: Stop) -> Outcome:
+        return self._task.stopped(stop.outcome, self.now())
+
+    def _ended(self, outcome: Outcome) -> Ended:
+        return Ended(outcome, raised=self.raised)
+
+    def _failed(self, error: BaseException, attempted: bool) -> Ended:
+        """The end by an error. One that is no Exception is the caller's cancel,
+        such as Ctrl-C or a task's cancelling, and the hooks are told so.
+        """
+        if not isinstance(error, (Exception, GeneratorExit)):
+            self._cancelled(attempted)
+        return Ended(error=error, raised=self.raised)
+
+    def _cancelled(self, attempted: bool) -> None:
+        task, session = self._task, self._session
+        if session is None or not session.state:
+            task.cancelled_at_once(self.began, self.now())
+            return
+        # What the attempt has done is not known: that is how a policy sees an
+        # attempt which Ctrl-C ended.
+        result = Result(signal="SIGINT") if attempted else None
+        with suppress(PluginError):
+            self._stopped(session.cancelled(result, self.now()))

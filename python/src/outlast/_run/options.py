@@ -1,0 +1,37 @@
+"""What every way to carry out a call takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._call.exceptions import ResultOf
+    from .._watch.readiness import Readiness
+    from ..hooks._hook import Hook
+
+
+class RunOptions(TypedDict, total=False):
+    """What ``Policy.run``, its siblings, ``run_command`` and ``retry`` take as keywords.
+
+    Attributes:
+        seed: Of the jitter, from 0 to 2**53 - 1; ``None``: a random one.
+        result_of: Maps further exceptions to results, and is asked first.
+        observe: Is told of the call's events, besides the hooks.
+        secrets: Texts that no hook and no outcome's message may show.
+        ready: Sees whether the server is back, for waits that the policy lets
+            it cut short, such as ``outlast.ready.Server(url)``; ``None``: they
+            are slept through. It watches in real time only: not with a *sleep*
+            of the caller's own, nor on the clock of :mod:`outlast.testing`.
+    """
+
+    seed: int | None
+    result_of: ResultOf | None
+    observe: Hook | None
+    secrets: Sequence[str]
+    ready: Readiness | None
+
+
+OPTIONS = frozenset(RunOptions.__annotations__)
+"""Their names."""

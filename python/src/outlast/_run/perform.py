@@ -1,0 +1,133 @@
+"""Carries out a call: Python drives, the plugin decides."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from typing import TYPE_CHECKING, TypeVar
+
+from .._call.errors import OutlastError
+from .._call.outcome import Outcome, error_of
+from .._call.result import Result
+from .._time.clock import AsyncSleep, Sleep
+from .drive import Driver
+from .steps import Done, Ended, LoadPlugin, MakeAttempt, MakeRepair, Step
+from .task import Task
+from .watched_wait import WatchedWait
+
+if TYPE_CHECKING:
+    from .._call.call import Call
+
+Attempter = Callable[[], Result]
+"""Makes one attempt. An exception that stands for a result is mapped to it; any
+other ends the call."""
+
+AsyncAttempter = Callable[[], Awaitable[Result]]
+"""The same for a coroutine."""
+
+Repairer = Callable[[bool], Result]
+"""Repairs what the policy asks for, with force if it says so."""
+
+AsyncRepairer = Callable[[bool], Awaitable[Result]]
+"""The same for a coroutine."""
+
+Perform = Callable[[Step], object]
+"""Carries out a step and gives its value."""
+
+T = TypeVar("T")
+
+
+def performer(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Perform:
+    """Carries out steps on the calling thread."""
+
+    def perform(step: Step) -> object:
+        match step:
+            case MakeAttempt():
+                return attempt()
+            case LoadPlugin():
+                task.policy.plugin.load()
+                return None
+            case MakeRepair(force):
+                assert repair is not None
+                return repair(force)
+            case WatchedWait():
+                return step.wait()
+        return sleep(step.seconds)
+
+    return perform
+
+
+def complete(steps: Generator[Step, Done, T], perform: Perform) -> T:
+    """Carry out steps to their end, and get what they come to."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                done = Done(perform(step))
+            except BaseException as e:
+                done = Done(error=e)
+            step = steps.send(done)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
+def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Ended:
+    """Carry out a task on the calling thread."""
+    return complete(Driver(task).steps(), performer(task, attempt, sleep, repair))
+
+
+async def arun(
+    task: Task, attempt: AsyncAttempter, sleep: AsyncSleep, repair: AsyncRepairer | None
+) -> Ended:
+    """Carry out a task in the calling task of an event loop."""
+    steps = Driver(task).steps()
+    try:
+        step = next(steps)
+        while True:
+            try:
+                done = Done(await _perform(step, task, attempt, sleep, repair))
+            except GeneratorExit:
+                raise
+            except BaseException as e:
+                done = Done(error=e)
+            step = steps.send(done)
+    except StopIteration as end:
+        ended: Ended = end.value
+        return ended
+
+
+async def _perform(
+    step: Step,
+    task: Task,
+    attempt: AsyncAttempter,
+    sleep: AsyncSleep,
+    repair: AsyncRepairer | None,
+) -> object:
+    match step:
+        case MakeAttempt():
+            return await attempt()
+        case LoadPlugin():
+            from .._time.event_loop import in_thread
+
+            # Compiling takes seconds, and the event loop must go on.
+            await in_thread(task.policy.plugin.load)
+            return None
+        case MakeRepair(force):
+            assert repair is not None
+            return await repair(force)
+        case WatchedWait():
+            return await step.await_()
+    return await sleep(step.seconds)
+
+
+def finish(ended: Ended, call: Call, check: bool) -> Outcome:
+    """What a driver gives to its caller: an outcome, or an exception."""
+    error = ended.error
+    if isinstance(error, OutlastError) and ended.raised is not None:
+        raise error from ended.raised
+    if error is not None:
+        raise error
+    assert ended.outcome is not None
+    if check and not ended.outcome.ok:
+        raise error_of(ended.outcome, call.label) from ended.raised
+    return ended.outcome

@@ -1,0 +1,81 @@
+"""The steps of a call, and how they end.
+
+The loop of a call is a generator of steps, so that one loop serves functions and
+coroutines: each driver carries out the steps in its own way and sends back how
+they ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._call.outcome import Outcome
+from .._call.result import Result
+from .watched_wait import WatchedWait
+
+
+@dataclass(frozen=True)
+class MakeAttempt:
+    """Make an attempt. Its value is a :class:`Result`."""
+
+
+@dataclass(frozen=True)
+class LoadPlugin:
+    """Load the plugin."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Wait for so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MakeRepair:
+    """Repair. Its value is a :class:`Result`."""
+
+    force: bool
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a step ended: with a value or an error."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended: with an outcome or an error, and the exception of the
+    last attempt if it raised one.
+    """
+
+    outcome: Outcome | None = None
+    error: BaseException | None = None
+    raised: Exception | None = None
+
+
+Step = MakeAttempt | LoadPlugin | Wait | WatchedWait | MakeRepair
+"""What a driver has to do next."""
+
+Steps = Generator[Step, Done, Ended]
+"""A call as a generator of its steps."""
+
+
+def timed(result: Result, started: float, ended: float) -> Result:
+    """A result with its times, where it has none of its own."""
+    if not isinstance(result, Result):
+        raise TypeError(
+            f"outlast: the attempt gave a {type(result).__name__}, and must give a Result"
+        )
+    if result.started is None or result.ended is None:
+        result = replace(
+            result,
+            started=started if result.started is None else result.started,
+            ended=ended if result.ended is None else result.ended,
+        )
+    return result

@@ -1,0 +1,147 @@
+"""A call and what it takes to carry it out, for all the ways to drive one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .. import events
+from .._call.exceptions import mapper
+from .._call.outcome import Outcome
+from ..hooks._registry import get_hooks, tell
+from .options import OPTIONS
+
+if TYPE_CHECKING:
+    from .._call.call import Call
+    from .._call.result import Result
+    from .._policy.document import Document
+    from .._time.clock import Now
+    from ..hooks._hook import Hook
+    from .options import RunOptions
+
+REDACTED = "[redacted]"
+"""Stands in for a secret."""
+
+
+class Task:
+    """A call and what it takes to carry it out. It tells hooks of the call's events.
+
+    Args:
+        policy: Decides.
+        call: What the call is.
+        clock: Gives seconds since some moment; ``None``: the clock in force.
+        repairs: Whether the caller can repair.
+        options: What else the caller wants.
+
+    Raises:
+        TypeError: If there is no such option, or *secrets* is one text.
+    """
+
+    def __init__(
+        self,
+        policy: Document,
+        call: Call,
+        *,
+        clock: Now | None = None,
+        repairs: bool = False,
+        options: RunOptions,
+    ) -> None:
+        unknown = options.keys() - OPTIONS
+        if unknown:
+            raise TypeError(
+                f"outlast: there is no option {min(unknown)!r}; there are "
+                f"{', '.join(sorted(OPTIONS))}"
+            )
+        self.policy = policy
+        self.call = call
+        self.clock = clock
+        self.repairs = repairs
+        self.seed = options.get("seed")
+        self.result_of = mapper(options.get("result_of"))
+        self.ready = options.get("ready")
+        self._observe = options.get("observe")
+        self._secrets = _texts(options.get("secrets", ()))
+
+    def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
+        """Tell hooks of an event."""
+        hooks: Iterable[Hook] = get_hooks()
+        if self._observe is not None:
+            hooks = (*hooks, self._observe)
+        if hooks:
+            tell(kind(call=self.call, policy=self.policy.name, **details), hooks)
+
+    def tell_attempt(self, attempt: int, result: Result, at: float) -> None:
+        """Tell of an attempt that ended."""
+        self.tell(
+            events.AttemptEnded, attempt=attempt, at=at, ok=result.ok, result=self._clean(result)
+        )
+
+    def tell_replaced(self, error: Exception) -> None:
+        """Tell of an instance that failed."""
+        self.tell(events.InstanceReplaced, error=error)
+
+    def tell_loading(self) -> None:
+        """Tell how the plugin was loaded, if this call is the first to know."""
+        loading = self.policy.plugin.take_loading()
+        if loading is not None:
+            self.tell(events.Loaded, cache=loading.cache, why=loading.why, took=loading.took)
+
+    def stopped(self, outcome: Outcome, at: float) -> Outcome:
+        """The call's end: tells of it, and gives the outcome to the caller."""
+        result = outcome.result
+        outcome = replace(outcome, last_error=self._redact(outcome.last_error))
+        told = outcome if result is None else replace(outcome, result=self._clean(result))
+        self.tell(events.Stopped, outcome=told, at=at)
+        return outcome
+
+    def succeeded(self, result: Result, at: float) -> Outcome:
+        """The end of a call whose first attempt succeeded. The plugin is not
+        asked: it could not say anything else.
+        """
+        began = self.call.started if self.call.started is not None else result.started
+        elapsed = 0.0 if began is None else max(0.0, at - began)
+        return self.stopped(Outcome("ok", attempts=1, elapsed=elapsed, result=result), at)
+
+    def cancelled_at_once(self, began: float, at: float) -> Outcome:
+        """The end of a call that was cancelled in its first attempt, or before
+        the plugin could be asked.
+        """
+        effects = "a write may have been applied" if self.call.write else "nothing was applied"
+        outcome = Outcome(
+            "cancelled",
+            effects="unknown" if self.call.write else "none",
+            attempts=1,
+            elapsed=max(0.0, at - began),
+            message=f"cancelled in the first attempt; {effects}",
+        )
+        return self.stopped(outcome, at)
+
+    def _clean(self, result: Result) -> Result:
+        if not self._secrets:
+            return result
+        return replace(
+            result,
+            stdout=self._cleaned(result.stdout),
+            stderr=self._cleaned(result.stderr),
+            message=self._cleaned(result.message),
+        )
+
+    def _cleaned(self, text: bytes | str) -> bytes | str:
+        if isinstance(text, str):
+            return self._redact(text)
+        for secret in self._secrets:
+            text = text.replace(secret.encode(), REDACTED.encode())
+        return text
+
+    def _redact(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return text
+
+
+def _texts(secrets: Sequence[str]) -> tuple[str, ...]:
+    """The texts that must not be shown. One text alone would be taken letter by letter."""
+    if isinstance(secrets, (str, bytes)):
+        raise TypeError("outlast: secrets must be a list of texts, not one text")
+    return tuple(filter(None, secrets))

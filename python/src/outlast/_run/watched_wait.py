@@ -1,0 +1,104 @@
+"""A call's watch of its server, with the wait that it may cut short."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from .._call.action import Wake, WakeBy
+
+if TYPE_CHECKING:
+    from .._plugin.plugin import Plugin
+    from .._watch.readiness import Readiness
+
+MINOR_DOWN = 1
+MINOR_NOT_READY = 2
+"""The minor versions of the contract that brought the events."""
+
+
+class CallWatch:
+    """A call's watch, from one attempt to the next."""
+
+    def __init__(self, ready: Readiness, wake: Wake) -> None:
+        self._news: Callable[[], None] = _nothing
+        self._watch = ready.watch(wake.after == 0, self._tell)
+
+    def _tell(self) -> None:
+        self._news()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._watch.stop()
+
+    def left_out(self, plugin: Plugin) -> Literal["down", "not_ready"] | None:
+        """Why an attempt now would be in vain, in a word that the plugin knows."""
+        seen = self._watch.seen()
+        if seen.down and plugin.knows(MINOR_DOWN):
+            return "down"
+        if seen.not_ready and plugin.knows(MINOR_NOT_READY):
+            return "not_ready"
+        return None
+
+    def enough(self, by: WakeBy) -> WakeBy | None:
+        """How ready the server came to be; ``None`` where that is too little."""
+        rose = self._watch.seen().rose
+        return rose if rose in ("ready", by) else None
+
+    def hear(self, news: Callable[[], None] | None) -> None:
+        """Be told on another thread when there may be something new to see."""
+        self._news = news or _nothing
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class WatchedWait:
+    """Wait for so many seconds, or until the server is ready enough, but for the
+    first of them in any case. The value is how ready it is, if it is; ``None``
+    after the whole wait.
+    """
+
+    watch: CallWatch
+    seconds: float
+    held: float
+    by: WakeBy
+
+    def wait(self) -> WakeBy | None:
+        """Wait on this thread."""
+        end = time.monotonic() + self.seconds
+        time.sleep(self.held)
+        heard = threading.Event()
+        self.watch.hear(heard.set)
+        try:
+            while True:
+                heard.clear()
+                woken, left = self.watch.enough(self.by), end - time.monotonic()
+                if woken or left <= 0:
+                    return woken
+                heard.wait(left)
+        finally:
+            self.watch.hear(None)
+
+    async def await_(self) -> WakeBy | None:
+        """Wait in this task of an event loop."""
+        from .._time.event_loop import Signal, sleep
+
+        end = time.monotonic() + self.seconds
+        if self.held:
+            await sleep(self.held)
+        heard = Signal()
+        self.watch.hear(heard.set)
+        try:
+            while True:
+                heard.clear()
+                woken, left = self.watch.enough(self.by), end - time.monotonic()
+                if woken or left <= 0:
+                    return woken
+                await heard.wait(left)
+        finally:
+            self.watch.hear(None)

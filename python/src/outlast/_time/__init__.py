@@ -1,0 +1,1 @@
+"""The clock in force, and waiting without holding up an event loop."""

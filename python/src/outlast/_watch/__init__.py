@@ -1,0 +1,1 @@
+"""Looking at a server that is away, until it is back."""

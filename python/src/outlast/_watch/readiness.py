@@ -1,0 +1,56 @@
+"""What a call sees of its server while it waits, and what lets it see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from .._call.action import WakeBy
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a watch has seen of a server.
+
+    Attributes:
+        rose: How ready the server is, if an earlier look saw less of it; ``None``
+            otherwise: one that was never seen away did not come back.
+        down: The last look ended lately, and was refused, found no way to the
+            server, or no such name.
+        not_ready: The last look ended lately, and was answered: the server is
+            there, and loads. It is said only of what waiting helps.
+    """
+
+    rose: WakeBy | None = None
+    down: bool = False
+    not_ready: bool = False
+
+
+class Watch(Protocol):
+    """What one call sees of a server between two attempts. Only looks that began
+    after the watch did count.
+    """
+
+    def seen(self) -> Seen:
+        """What it has seen so far."""
+        ...
+
+    def stop(self) -> None:
+        """Look no more."""
+        ...
+
+
+class Readiness(Protocol):
+    """Looks whether a server is back."""
+
+    def watch(self, eager: bool, news: Callable[[], None]) -> Watch:
+        """Begin to look, until the watch is stopped.
+
+        Args:
+            eager: Look as often as there is use in it; ``False``, after a wake
+                in vain: as seldom as ever.
+            news: Is called, on any thread, after each look that may have changed
+                what is seen. It does not block.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Values and messages as they cross the boundary to the plugin."""
