@@ -365,7 +365,7 @@ def test_an_older_plugin_is_told_what_it_knows(
     monkeypatch.setattr(outlast.Plugin, "knows", lambda _, minor: minor <= 1)
     chosen = policy("10ms", "100ms", "1s")
     outcome = drive(chosen, lambda: AWAY, READ, ready=Eyes(Seen(not_ready=True)))
-    assert outcome.attempts > 2
+    assert outcome.attempts >= 2
     assert not any(isinstance(event, e.LeftOut) for event in events)
     results = iter([AWAY, OK])
     one = replace(WRITE, one_request=True)
