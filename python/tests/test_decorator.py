@@ -6,11 +6,12 @@ import asyncio
 import inspect
 import pickle
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 
 import outlast
-from outlast import Policy, Result
+from outlast import Call, Policy, Result
 from outlast import events as e
 from outlast.testing import VirtualClock
 
@@ -205,3 +206,21 @@ def test_a_name_that_is_too_long_is_cut() -> None:
 
     ask.__qualname__ = "é" * 300
     outlast.retry(remote=True, write=False)(ask)()
+
+
+READ = Call(remote=True, write=False)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **options: outlast.retry(remote=True, write=False, **options)(len),
+        lambda **options: Policy().run(lambda: Result(exit_code=0), READ, **options),
+        lambda **options: Policy().run_in_plugin(lambda: Result(exit_code=0), READ, **options),
+        lambda **options: outlast.run_command(["true"], READ, policy="omnigraph", **options),
+    ],
+)
+def test_there_is_no_such_option(call: Any) -> None:
+    call(seed=1, ready=None)
+    with pytest.raises(TypeError, match="'sed' is no keyword of this function, nor one of "):
+        call(sed=1)

@@ -87,7 +87,7 @@ class Woken(Event):
 @dataclass(frozen=True, kw_only=True)
 class LeftOut(Event):
     """A wait is over and the server seen to be down, or there but not ready, so
-    that the attempt would be in vain. The policy may want it all the same.
+    that the attempt would fail. The policy may want it all the same.
 
     Attributes:
         at: When.

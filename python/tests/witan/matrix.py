@@ -27,7 +27,8 @@ from pathlib import Path
 import tomllib  # type: ignore[import-not-found]  # from Python 3.11 on, as witan-core
 
 from outlast.witan import _known
-from outlast.witan._known import Known, order, table
+from outlast.witan._known import Known
+from witan.table import order, table
 
 from .upstream import Place, Verdict, passed
 

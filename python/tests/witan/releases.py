@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from outlast.witan._known import known, order
+from outlast.witan._known import known
+
+from .table import order
 
 SHA256 = {release.version: release.sdist for release in known()}
 """Of each release's source distribution, which has its tests."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .result import Result
@@ -82,10 +83,12 @@ class PluginError(OutlastError):
         return f"outlast: {self.doing}: {where + ': ' if where else ''}{self.message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_plugin_error, (self.doing, self.message, self.code, self.field, self.result))
-
-
-def _plugin_error(
-    doing: str, message: str, code: str, field: str, result: Result | None
-) -> PluginError:
-    return PluginError(doing, message, code=code, field=field, result=result)
+        again = partial(
+            PluginError,
+            self.doing,
+            self.message,
+            code=self.code,
+            field=self.field,
+            result=self.result,
+        )
+        return (again, ())

@@ -161,7 +161,7 @@ _BY_TYPE: dict[str, type[CallError]] = {
 
 def error_of(outcome: Outcome, label: str = "") -> CallError:
     """The exception for an outcome that is not ok. A type that a newer plugin
-    may add is a plain :class:`CallError`.
+    may add is a :class:`CallError` of no subclass.
     """
     return _BY_TYPE.get(outcome.type, CallError)(outcome, label)
 

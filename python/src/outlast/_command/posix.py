@@ -56,7 +56,6 @@ class Running:
         self._selector = selectors.DefaultSelector()
         self._pidfd = _pidfd(self._process.pid)
         self._exited = False
-        self._signalled = False
 
     def run(self) -> Result:
         process, deadline = self._process, None

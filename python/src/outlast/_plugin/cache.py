@@ -26,7 +26,7 @@ class UnusableError(Exception):
 
 
 def configuration() -> Path:
-    """The file that tells Extism's runtime to use our cache, made if need be.
+    """The file that tells Extism's runtime to use this cache, made if need be.
 
     It is never inside the directory that it names: the runtime's clean-up would
     delete it, and the next load would fail.

@@ -43,7 +43,7 @@ def open_envelope(data: bytes) -> Mapping[str, Any]:
 
     Raises:
         AnswerError: If it has an error instead; of the code ``internal`` if it
-            is no envelope of our version.
+            is no envelope of this version.
     """
     try:
         envelope = json.loads(data)

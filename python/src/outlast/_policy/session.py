@@ -150,17 +150,9 @@ class Session:
 
     def not_ready(self, now: float | None = None, random: float | None = None) -> Action:
         """Tell that a wait is over, in full, and that the server is there and says
-        that it is not ready yet, because it loads. It is answered as :meth:`down`
-        is, and leaves attempts out for no longer than one cap of the backoff.
-
-        Args:
-            now: When, as in :meth:`next`.
-            random: As in :meth:`next`.
-
-        Raises:
-            PluginError: As in :meth:`next`; there must have been a wait.
-            ValueError: If an argument is out of bounds.
-            RuntimeError: If the session is over.
+        that it is not ready yet, because it loads. It is given and answered as
+        :meth:`down` is, and leaves attempts out for no longer than one cap of the
+        backoff.
         """
         return self._answer(self._event("not_ready", now, random, None), self._last)
 

@@ -89,7 +89,7 @@ class _Callbacks:
         return outcome
 
     def _answer(self) -> Mapping[str, Any]:
-        """What the export answers; nothing if an error of ours kept it from that."""
+        """What the export answers; nothing if this host's own error kept it from that."""
         try:
             return self._run()
         except Exception as e:

@@ -50,8 +50,8 @@ class Task:
         unknown = options.keys() - OPTIONS
         if unknown:
             raise TypeError(
-                f"outlast: there is no option {min(unknown)!r}; there are "
-                f"{', '.join(sorted(OPTIONS))}"
+                f"outlast: {min(unknown)!r} is no keyword of this function, nor one of "
+                f"outlast.RunOptions: {', '.join(sorted(OPTIONS))}"
             )
         self.policy = policy
         self.call = call

@@ -34,7 +34,7 @@ class CallWatch:
         self._watch.stop()
 
     def left_out(self, plugin: Plugin) -> Literal["down", "not_ready"] | None:
-        """Why an attempt now would be in vain, in a word that the plugin knows."""
+        """Why an attempt now would fail, in a word that the plugin knows."""
         seen = self._watch.seen()
         if seen.down and plugin.knows(MINOR_DOWN):
             return "down"

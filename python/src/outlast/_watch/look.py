@@ -70,7 +70,7 @@ def look(target: Target, connected: Callable[[], None]) -> Level:
             seen.append(levels.get(timeout=max(0.0, deadline - time.monotonic()) + 0.05))
     reached = max(seen, default=Level.UNANSWERED)
     if reached < Level.UNREADY and (len(seen) < len(addresses) or Level.UNANSWERED in seen):
-        return Level.UNANSWERED  # an attempt is in vain only if each address says so
+        return Level.UNANSWERED  # an attempt is sure to fail only if each address says so
     return reached
 
 

@@ -49,7 +49,7 @@ class Readiness(Protocol):
 
         Args:
             eager: Look as often as there is use in it; ``False``, after a wake
-                in vain: as seldom as ever.
+                that led to no success: as seldom as ever.
             news: Is called, on any thread, after each look that may have changed
                 what is seen. It does not block.
         """

@@ -22,9 +22,6 @@ MAX_DOCUMENT_BYTES = 256 << 10
 MAX_LABEL_BYTES = 256
 """The most that a call's label may have, in bytes of UTF-8."""
 
-MAX_RUN_ATTEMPTS = 500
-"""How many attempts one call of the export ``run`` makes."""
-
 RANDOM_RANGE = 1 << 32
 """Random numbers on the wire are from 0 to one less than this."""
 

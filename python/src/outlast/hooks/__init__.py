@@ -9,12 +9,11 @@ Unless :func:`set_hooks` says otherwise, these are told:
 
 from __future__ import annotations
 
-from ._default import default_hooks
 from ._hook import Hook
 from ._logging import LoggingHook
 from ._opentelemetry import OpenTelemetryHook
 from ._prometheus import PrometheusHook
-from ._registry import get_hooks, set_hooks
+from ._registry import default_hooks, get_hooks, set_hooks
 from ._structlog import StructlogHook
 
 __all__ = [

@@ -1,7 +1,7 @@
 """An event as a line of a log: the message, its level, and its fields.
 
 A line names the kind of a failure and never quotes an attempt: a caller that
-searches our log for an attempt's words must find none.
+searches outlast's log for an attempt's words must find none.
 """
 
 from __future__ import annotations

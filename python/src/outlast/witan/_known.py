@@ -7,7 +7,7 @@ writes known.json, the only place where releases stand.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,16 +37,6 @@ class Known:
     plugin: int
     decided: int
 
-    @property
-    def order(self) -> tuple[int, ...]:
-        """By this releases are sorted."""
-        return order(self.version)
-
-
-def order(version: str) -> tuple[int, ...]:
-    """A version's numbers: ``"0.45.0"`` is above ``"0.8.0"``."""
-    return tuple(int(part) for part in version.split("."))
-
 
 @cache
 def known() -> tuple[Known, ...]:
@@ -58,17 +48,3 @@ def listed(versions: Iterable[str]) -> str:
     """Versions as they stand in a sentence: ``"0.8.0, 0.44.1 and 0.45.0"``."""
     *first, last = versions
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def table(releases: Sequence[Known]) -> str:
-    """The table of docs/witan-core.md."""
-    lines = [
-        "| release | its tests that pass with its own loop | with the plugin "
-        "| in which the plugin decided | document |",
-        "|-|-|-|-|-|",
-    ]
-    lines += [
-        f"| {known.version} | {known.own} | {known.plugin} | {known.decided} | {known.document} |"
-        for known in sorted(releases, key=lambda known: known.order)
-    ]
-    return "\n".join(lines)
