@@ -13,8 +13,12 @@ package commands
 
 import (
 	"embed"
+	"fmt"
 	"path"
 
+	"outlast/abi"
+	"outlast/abi/fields"
+	"outlast/abi/strictjson"
 	"outlast/commands/curl"
 	"outlast/commands/git"
 	"outlast/commands/internal/line"
@@ -24,7 +28,7 @@ import (
 	rediscli "outlast/commands/redis-cli"
 )
 
-//go:embed */policy.json
+//go:embed */policy.json */sample.json
 var files embed.FS
 
 // known are the commands of which more is known than a policy; a test compares
@@ -47,7 +51,9 @@ func Names() []string {
 	}
 	var names []string
 	for _, folder := range folders {
-		names = append(names, folder.Name())
+		if Policy(folder.Name()) != "" {
+			names = append(names, folder.Name())
+		}
 	}
 	return names
 }
@@ -55,7 +61,26 @@ func Names() []string {
 // Policy is the text of a policy as its author wrote it, "" if there is none of
 // that name.
 func Policy(name string) string {
-	text, err := files.ReadFile(path.Join(name, "policy.json"))
+	return read(name, "policy.json")
+}
+
+// Sample is how a command ends where nobody listens, as it was seen to; ok is
+// false for one of which nothing is known.
+func Sample(name string) (r abi.Result, ok bool) {
+	text := read(name, "sample.json")
+	if text == "" {
+		return r, false
+	}
+	limits := strictjson.Limits{Bytes: abi.MaxRequestBytes, Depth: abi.MaxDepth}
+	if faults, err := fields.Read(text, limits, fields.Strict, &r); err != nil || len(faults) > 0 {
+		panic(fmt.Sprintf("commands/%s/sample.json: %v: %v", name, err, faults)) // it is embedded, and tested
+	}
+	return r, true
+}
+
+// read is a file of a command's folder, "" if there is none.
+func read(name, file string) string {
+	text, err := files.ReadFile(path.Join(name, file))
 	if err != nil || name != path.Base(name) {
 		return ""
 	}

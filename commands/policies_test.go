@@ -48,6 +48,25 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// A policy waits through its own command's sample with a read; nothing is known
+// of others.
+func TestSamples(t *testing.T) {
+	for _, name := range commands.Names() {
+		sample, ok := commands.Sample(name)
+		if got := decide(t, name, false, sample); !ok || got.Kind != "unavailable" || got.Action != abi.Retry {
+			t.Errorf("%s: %t, %+v", name, ok, got)
+		}
+	}
+	if _, ok := commands.Sample("omnigraph"); !ok {
+		t.Error("omnigraph has none")
+	}
+	for _, name := range []string{"", ".", "capture", "none", "witan-core"} {
+		if _, ok := commands.Sample(name); ok {
+			t.Errorf("%q has a sample", name)
+		}
+	}
+}
+
 // How an attempt was ended comes before what it said.
 func TestEndedAttempts(t *testing.T) {
 	code := int64(0)

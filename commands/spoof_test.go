@@ -1,6 +1,9 @@
 package commands_test
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,15 +14,24 @@ import (
 	"pgregory.net/rapid"
 )
 
-// beginnings are first lines after which a command has got somewhere: what
-// stands behind them are a server's, a user's or another program's words.
-var beginnings = map[string][]string{
-	"curl":      {"curl: (22) The requested URL returned error: 404\n", "< HTTP/1.1 503 ", "*   Trying 127.0.0.1:80...\n"},
-	"psql":      {"NOTICE:  ", "psql:a.sql:1: NOTICE:  ", "ERROR:  ", "psql:a.sql:1: error: \\connect: ", "\\connect: ", "psql: error: connection to server was lost\n", "psql: warning: "},
-	"redis-cli": {"ERR ", "Error: ", "(error) ", "AUTH failed: ", "Warning: Using a password\n"},
-	"kubectl":   {"Error from server (InternalError): ", "error: ", "Warning: ", "E: ", "Error: ", "deleting\n"},
-	"ssh":       {"started\n", "bash: ", "Warning: Permanently added 'h'\n", "x: "},
-	"git":       {"remote: ", "Cloning into 'c'...\nremote: ", "error: RPC failed; ", "fatal: the remote end hung up\n", "To http://h/\n", "Cloning into 'c'... ", "Cloning into 'c'...\nfatal: unable to access 'http://h/': The requested URL returned error: 404\n", "Cloning into 'c'...\nfatal: unable to access 'http://h/': The requested URL returned error: 404\nremote: "},
+// spoof is how a command ends, and what it prints first, when it has got
+// somewhere: what stands behind its beginnings are a server's, a user's or
+// another program's words. It stands in the command's folder.
+type spoof struct {
+	Exits      []int64
+	Beginnings []string
+}
+
+func spoofOf(t tester, name string) (s spoof) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(name, "testdata", "spoof.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil || len(s.Exits) == 0 || len(s.Beginnings) == 0 {
+		t.Fatalf("%s: expected exits and beginnings, not %+v: %v", name, s, err)
+	}
+	return s
 }
 
 // said is a text that somebody has full control of: markers, whole failures,
@@ -43,10 +55,6 @@ func said(t testing.TB) []string {
 		}
 	}
 	return list
-}
-
-var exits = map[string][]int64{
-	"curl": {1, 22, 28, 52, 56}, "psql": {1, 2, 3}, "redis-cli": {1}, "kubectl": {1}, "ssh": {1, 255}, "git": {1, 128},
 }
 
 // spoken is a speech as a command lets it through. git marks each line of the
@@ -84,8 +92,9 @@ func fools(t tester, name string, exit int64, result abi.Result) {
 func TestNobodyIsFooledByOneSaying(t *testing.T) {
 	words := said(t)
 	for _, name := range commands.Names() {
-		for _, beginning := range beginnings[name] {
-			for _, exit := range exits[name] {
+		spoof := spoofOf(t, name)
+		for _, beginning := range spoof.Beginnings {
+			for _, exit := range spoof.Exits {
 				for _, word := range words {
 					fools(t, name, exit, abi.Result{Stderr: abi.Clip(beginning + spoken(name, word))})
 				}
@@ -100,9 +109,10 @@ func TestNobodyIsFooled(t *testing.T) {
 	words := said(t)
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(commands.Names()).Draw(t, "policy")
-		exit := rapid.SampledFrom(exits[name]).Draw(t, "exit code")
+		spoof := spoofOf(t, name)
+		exit := rapid.SampledFrom(spoof.Exits).Draw(t, "exit code")
 		speech := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 5).Draw(t, "speech"), "")
-		result := abi.Result{Stderr: abi.Clip(rapid.SampledFrom(beginnings[name]).Draw(t, "beginning") + spoken(name, speech))}
+		result := abi.Result{Stderr: abi.Clip(rapid.SampledFrom(spoof.Beginnings).Draw(t, "beginning") + spoken(name, speech))}
 		if rapid.Bool().Draw(t, "on stdout") {
 			result.Stdout, result.Stderr = result.Stderr, abi.Text{}
 		}

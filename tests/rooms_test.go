@@ -39,7 +39,7 @@ cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext cmd/outlast/
 cmd/outlast/internal/safetext: abi host
 cmd/outlast/internal/show: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress golang.org/x/sys golang.org/x/term
 cmd/outlast/internal/wholefile:
-commands: commands
+commands: abi abi/fields abi/strictjson commands
 commands/capture: commands/internal/h2
 commands/curl: commands/internal/line
 commands/git: commands/internal/line

@@ -18,16 +18,6 @@ type sampleFlags struct {
 	HTTPFile   string `name:"http-file" type:"existingfile" placeholder:"FILE" help:"Its message."`
 }
 
-// refused is what omnigraph prints when its server does not listen.
-const refused = `Error:
-   0: error sending request for url (http://127.0.0.1:8080/graphs/g/query)
-   1: client error (Connect)
-   2: tcp connect error
-   3: Connection refused (os error 111)
-
-Location:
-`
-
 func (f *sampleFlags) given() bool { return *f != sampleFlags{} }
 
 // result is what the flags describe.

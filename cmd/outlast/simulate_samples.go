@@ -2,26 +2,10 @@ package main
 
 import (
 	"outlast/abi"
+	"outlast/commands"
 	"outlast/host"
 	"outlast/simulate"
 )
-
-// refusedBy is how the commands that we have policies for end where nothing
-// listens, as they were seen to (commands/NAME/testdata has more of it).
-var refusedBy = map[string]struct {
-	exit   int64
-	sent   abi.Sent
-	stderr string
-}{
-	"omnigraph":  {1, "", refused},
-	"witan-core": {1, "", refused},
-	"curl":       {7, abi.SentNo, "curl: (7) Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect to server\n"},
-	"psql":       {2, abi.SentNo, "psql: error: connection to server at \"127.0.0.1\", port 5432 failed: Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?\n"},
-	"redis-cli":  {1, abi.SentNo, "Could not connect to Redis at 127.0.0.1:6379: Connection refused\n"},
-	"kubectl":    {1, "", "The connection to the server 127.0.0.1:8080 was refused - did you specify the right host or port?\n"},
-	"ssh":        {255, "", "ssh: connect to host 127.0.0.1 port 22: Connection refused\r\n"},
-	"git":        {128, "", "fatal: unable to access 'http://127.0.0.1:8080/r.git/': Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect to server\n"},
-}
 
 // full and brokenOff are what omnigraph prints when its server is at its
 // admission cap, and when it goes away in the midst of a call.
@@ -50,11 +34,11 @@ func (f *sampleFlags) failure(p *host.Policy) (abi.Result, error) {
 		}
 		return r, err
 	}
-	sample, known := refusedBy[p.Name()]
+	sample, known := commands.Sample(p.Name())
 	if !known {
-		sample = refusedBy["omnigraph"]
+		sample, _ = commands.Sample("omnigraph")
 	}
-	return abi.Result{ExitCode: &sample.exit, Sent: sample.sent, Stderr: abi.Clip(sample.stderr)}, nil
+	return sample, nil
 }
 
 // results are all failures of a simulation.
