@@ -16,11 +16,11 @@ type driver struct {
 	lastError   string                            // of the last failed attempt, as an outcome would quote it
 	repairError string                            // of the last failed repair
 	last        *abi.Result                       // of an attempt; in a wait and after it, without its texts
-	seen        time.Duration                     // when the last event was, on the Clock
+	seen        time.Duration                     // when the last event came, on the Clock
 	lookout     *lookout                          // since the last attempt; nil: nobody watches
 	waited      bool                              // since the last attempt
 	saidWhy     bool                              // that nobody watches
-	knows       func(context.Context, int64) bool // a minor version of the contract
+	knows       func(context.Context, int64) bool // whether the plugin has a minor version of the contract
 }
 
 // attempt makes attempt n and gives its event.
@@ -53,14 +53,14 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 	return d.event(ctx, abi.Attempted, now, &result), nil
 }
 
-// quoted is what an outcome quotes of a result, in memory of its own: the text
-// that it is from may be a hundred times as long.
+// quoted is what an outcome quotes of a result. It is a copy, since the text that
+// it is from may be a hundred times as long and should not be kept.
 func (d *driver) quoted(r *abi.Result) (text string) {
 	d.crowd.aside(func() { text = strings.Clone(policy.ErrorText(r)) })
 	return text
 }
 
-// forget lets go what the last attempt printed, but for what an outcome quotes:
+// forget drops what the last attempt printed, except what an outcome quotes, since
 // thousands of calls may wait at one time.
 func (d *driver) forget() {
 	if d.last == nil {

@@ -5,16 +5,17 @@ import "sync/atomic"
 // crowd counts the calls that Run carries out at one time.
 type crowd struct{ calls atomic.Int64 }
 
-// crowded is from how many calls on their stacks are kept small (a choice:
+// crowded is the number of calls from which on their stacks are kept small (a choice:
 // stacks of this many that have grown to 16 KiB are 4 MiB).
 const crowded = 256
 
 func (c *crowd) enter() { c.calls.Add(1) }
 func (c *crowd) leave() { c.calls.Add(-1) }
 
-// aside runs f, in a crowd on a goroutine of its own: the stack that it takes is
-// free again at once, while one that has grown stays with a call that waits.
-// That costs some 40 microseconds, for the new stack has to grow (measured).
+// aside runs f, and in a crowd runs it on a goroutine of its own. The stack of
+// that goroutine is freed at once; the caller's own, once grown, would stay as
+// large for as long as the call waits. It costs some 40 microseconds, since the
+// new stack has to grow (measured).
 func (c *crowd) aside(f func()) {
 	if c.calls.Load() < crowded {
 		f()

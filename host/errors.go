@@ -28,8 +28,8 @@ func (e *PolicyError) Error() string {
 func (e *PolicyError) Unwrap() error { return e.Err }
 
 // PluginError says that the plugin cannot be used, or failed. LastResult is the
-// call's last result, which nothing that went wrong here takes away; after a
-// wait its texts are cut to what an outcome would quote of them.
+// call's last result, which is kept whatever went wrong here; after a wait its
+// texts are cut to what an outcome would quote of them.
 type PluginError struct {
 	Doing      string
 	Err        error

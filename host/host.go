@@ -26,8 +26,8 @@ import (
 	"outlast/abi"
 )
 
-// Call says what a call is. What is not said is taken for the careful case: a
-// write, so that nothing which may have been applied is done again.
+// Call says what a call is. What is left out counts as the careful case: the call
+// is then a write, and nothing that may have been applied is done again.
 type Call struct {
 	Label           string        // for messages, such as "query"
 	Remote          bool          // over the network, to a server that may restart
@@ -71,7 +71,8 @@ type Task struct {
 	Ready Readiness
 
 	// Unwatched is why Ready is nil where it might have been expected, such as a
-	// proxy in the way. The observer is told in the first wait that it is missed in.
+	// proxy in the way. The observer is told at the first wait that Ready could
+	// have cut short.
 	Unwatched string
 
 	// Secrets are replaced wherever a text of an attempt leaves this package.

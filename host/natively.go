@@ -9,8 +9,8 @@ import (
 // that fails for good is not made to wait until the plugin is loaded. nil: the
 // plugin has to be asked.
 //
-// It is decided by the code that the embedded plugin is compiled from, about
-// what the plugin would have been sent, so no other plugin is spoken for.
+// The code that the embedded plugin is compiled from decides, about exactly what
+// the plugin would have been sent. So it is done for no other plugin.
 func (p *Plugin) endsAtOnce(d *driver, call abi.Call, first *abi.Event) *abi.Outcome {
 	if p.source != embedded {
 		return nil

@@ -126,12 +126,12 @@ func (p *Plugin) onLoad(l engine.Loaded) {
 }
 
 // fillFrom is the shortest wait in which the plugin is compiled for the processes
-// that come later. That takes half a second of two quiet processors (measured):
-// a call whose waits are shorter is often over before it is done, and a hundred
-// such calls would each burn what they never finish.
+// that come later. Compiling takes two quiet processors half a second (measured).
+// A call whose waits are shorter is often over before that, and a hundred such
+// calls would each spend processor time on code that they never finish.
 const fillFrom = time.Second
 
-// useWait fills the cache of compiled code while there is time anyway.
+// useWait fills the cache of compiled code during a wait that is long enough.
 func (p *Plugin) useWait(a *abi.Action) {
 	if time.Duration(a.DelayUS)*time.Microsecond >= fillFrom {
 		p.engine.FillCache()
@@ -167,16 +167,16 @@ func (p *Plugin) driver(t *Task) *driver {
 	return &driver{task: t, crowd: &p.crowd, knows: p.knows}
 }
 
-// The minor versions of the contract that brought what a host may not send to a
-// plugin before them.
+// The minor versions of the contract that added what a host must not send to an
+// older plugin.
 const (
 	minorDown     = 1
 	minorNotReady = 2
 	minorClaims   = 2 // the call's one_request and repeatable
 )
 
-// knows says whether the plugin has a minor version of the contract. One of a
-// file is asked once.
+// knows says whether the plugin has a minor version of the contract. A plugin from
+// a file is asked once.
 func (p *Plugin) knows(ctx context.Context, minor int64) bool {
 	if p.source == embedded {
 		return true
@@ -189,9 +189,9 @@ func (p *Plugin) knows(ctx context.Context, minor int64) bool {
 	return p.minor >= minor
 }
 
-// told is the call in words that the plugin knows. One of before 1.2 has none for
-// a write that it must not repeat on what was printed, or may repeat in doubt:
-// such a call ends with its first failure.
+// told is the call in words that the plugin knows. Plugins before 1.2 have no words
+// for a write that must not be repeated on what was printed, or may be repeated in
+// doubt: with them such a call ends with its first failure.
 func (p *Plugin) told(ctx context.Context, call *abi.Call) error {
 	several := call.OneRequest != nil && !*call.OneRequest
 	if (call.OneRequest == nil && !call.Repeatable) || p.knows(ctx, minorClaims) {
@@ -217,8 +217,8 @@ func (p *Plugin) Close(ctx context.Context) error {
 	}
 }
 
-// with lends use one of the shared instances. One that fails is thrown away:
-// what it holds can no longer be trusted.
+// with lends use one of the shared instances. An instance that fails is thrown
+// away, since what it holds can no longer be trusted.
 func (p *Plugin) with(ctx context.Context, use func(*engine.Instance) error) error {
 	select {
 	case p.slots <- struct{}{}:

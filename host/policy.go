@@ -24,8 +24,8 @@ func checked(doc *policy.Document) *Policy {
 	return &Policy{doc: func() *policy.Document { return doc }}
 }
 
-// Default is the built-in policy omnigraph. It knows what omnigraph prints, and
-// nothing of other programs: a task of another kind needs a policy of its own.
+// Default is the built-in policy omnigraph. It knows only what omnigraph prints: a
+// task of another kind needs a policy of its own.
 func Default() *Policy { return defaultPolicy() }
 
 var defaultPolicy = sync.OnceValue(func() *Policy {

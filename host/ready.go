@@ -33,12 +33,12 @@ type Seen struct {
 	// Rose is how ready the server is, if an earlier look saw less of it. ""
 	// otherwise: a server that was never seen away did not come back.
 	Rose abi.Readiness
-	// Down says that the last look ended lately, and was refused, found no way
-	// to the server, or no such name. A look without an answer says nothing.
+	// Down says that the last look, which ended lately, was refused, found no way
+	// to the server, or no such name. A look without an answer shows nothing.
 	Down bool
-	// NotReady says that the last look ended lately, and was answered: the server
-	// is there, and loads. It is said only of what waiting helps, so that the
-	// remedies of a server that is blocked or draining are heard.
+	// NotReady says that the last look, which ended lately, was answered: the server
+	// is there, and loads. A server that is blocked or draining is not NotReady, so
+	// that an attempt is made and the caller hears what the server says.
 	NotReady bool
 }
 

@@ -133,8 +133,8 @@ func (c *callbacks) Attempt(_ context.Context, action []byte) []byte {
 	return event.Encode()
 }
 
-// read notes the state that an action comes with. An action that this host
-// does not know stops the call.
+// read keeps the state that an action comes with. An action that this host does
+// not know stops the call.
 func (c *callbacks) read(text []byte) (abi.Action, bool) {
 	a, err := abi.DecodeAction(string(text))
 	if err == nil && a.Type != abi.Retry {

@@ -51,8 +51,8 @@ func (c *Call) wire() abi.Call {
 	return w
 }
 
-// randomSeed is from 0 to 2^53-1, the contract's bound. Without it all callers
-// that a restart met together would come back together.
+// randomSeed is from 0 to 2^53-1, the contract's bound. If all callers had the same
+// seed, those that met a restart together would come back together.
 func randomSeed() int64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails

@@ -22,8 +22,8 @@ type What struct {
 
 	// IdempotencyKey is sent with each attempt of the write, and Honoured is for
 	// how long the server answers a second one with the first's. A run in doubt is
-	// repeated with the key of its record, as long as that is younger by the clock
-	// that nobody can set, which Linux has.
+	// repeated with the key of its record, as long as that key is younger than
+	// Honoured, by Linux's boot clock, which nobody can set.
 	IdempotencyKey string
 	Honoured       time.Duration
 

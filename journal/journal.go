@@ -9,7 +9,7 @@
 //
 // A journal is a directory of the user's with one file for each key. A run
 // holds its file's lock for as long as it lasts, and so does a process that
-// inherits Run.File. No decision rests on the time of day, but for which settled
+// inherits Run.File. The time of day decides nothing but which settled
 // records leave a full journal.
 package journal
 

@@ -20,8 +20,8 @@ var errHeld = errors.New("another run has it")
 // run until ctx ends, and calls waiting once before; without it errHeld is the
 // answer. make says whether the file may be made.
 //
-// The file's removal by its last holder is seen: what has the lock is the file
-// that has the name.
+// If its last holder has removed the file meanwhile, that is noticed: the file that
+// is locked is always the one that has the name.
 func lockRecord(ctx context.Context, path string, make, wait bool, waiting func()) (*os.File, error) {
 	for {
 		file, err := openFile(path, make)
@@ -78,8 +78,8 @@ func isStill(file *os.File, path string) bool {
 	return err == nil && os.SameFile(held, named)
 }
 
-// selfTest sees that a lock which is held keeps another from being taken: on
-// some file systems locks are granted to everybody.
+// selfTest checks that a second lock is refused while the first is held: some file
+// systems grant locks to everybody.
 func selfTest(path string) error {
 	second, err := openFile(path, false)
 	if err != nil {

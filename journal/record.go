@@ -118,8 +118,8 @@ func lines(records ...record) ([]byte, error) {
 }
 
 // parse reads a file. Its last line may be torn, by a power loss or a full disk:
-// it had not been fsynced, so nothing was done on its strength, and good is where
-// it begins. Anything else that is no record is damage.
+// it had not been fsynced, so nothing was done because of it, and good is where it
+// begins. Anything else that is no record is damage.
 func parse(text []byte) (records []record, good int, err error) {
 	for good < len(text) {
 		end := bytes.IndexByte(text[good:], '\n')

@@ -67,7 +67,7 @@ type End struct {
 
 // Finish writes how the run ended, waits until it is on disk, and gives the lock
 // up. After an error the write stays in doubt. The record of a made key whose end
-// is certain is removed: it would say nothing to anybody.
+// is certain is removed, since a made key never answers a rerun.
 func (r *Run) Finish(e End) error {
 	if r.over {
 		return nil
@@ -85,7 +85,7 @@ func (r *Run) Finish(e End) error {
 		end.Stdout, end.Stderr = o.output(e.Stdout, e.StdoutCut), o.output(e.Stderr, e.StderrCut)
 	}
 	err := r.append(true, end)
-	if err != nil && (end.Stdout != nil || end.Stderr != nil) { // its end matters more than its output
+	if err != nil && (end.Stdout != nil || end.Stderr != nil) { // how it ended matters more than its output
 		end.Stdout, end.Stderr = &output{Cut: true}, &output{Cut: true}
 		err = r.append(true, end)
 	}

@@ -14,14 +14,13 @@ import (
 
 // FromKubernetes makes outages of what kubectl get pods -o json and kubectl get
 // events -o json print. A workload, which is told from the names of its pods,
-// is away while none of them is ready: from the last one's being asked to end,
-// or its container's end, until one reports Ready.
+// is away while none of them is ready: from when the last one was asked to end, or
+// its container ended, until one reports Ready.
 //
-// Kubernetes says when a pod became ready only of pods that are still there, so
-// each restart needs a look at the pods after it; events it keeps for an hour.
-// A pod is taken to have been ready before it was asked to end, and before its
-// container ended after ten minutes. What cannot be told is in notes, and is no
-// outage.
+// Kubernetes knows when a pod became ready only of pods that still exist, so look
+// at the pods after each restart; it keeps events for an hour. A pod counts as
+// ready before it was asked to end, and before its container ended after at least
+// ten minutes. What is not certain is told in notes, and is no outage.
 func FromKubernetes(documents []Document, tool string) (list []outages.Outage, notes []string, err error) {
 	pods := podSet{}
 	for _, d := range documents {

@@ -150,8 +150,8 @@ func (o *open) add(p phase) (changed bool) {
 // nameTime tells apart all outages that looks a millisecond apart can find.
 const nameTime = "2006-01-02T15:04:05.999Z07:00"
 
-// record is the outage as files have it. Moments are counted from its
-// beginning, on the clock that nobody sets.
+// record is the outage as files have it. Moments are counted from its beginning,
+// on the monotonic clock.
 func (t *tracker) record(o *open) *outages.Outage {
 	anchor := o.first.Start.Round(0).UTC()
 	moment := func(at time.Time) time.Time {

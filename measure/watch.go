@@ -13,7 +13,7 @@ import (
 
 // The defaults, all choices.
 const (
-	DefaultEvery          = 100 * time.Millisecond // a server notices ten connections a second hardly
+	DefaultEvery          = 100 * time.Millisecond // a server hardly notices ten connections a second
 	DefaultHold           = time.Second            // a restart that flaps is one outage
 	DefaultTimeout        = time.Second            // a health check that takes longer helps nobody
 	DefaultCommandTimeout = 10 * time.Second       // a command starts a process, and may work
@@ -31,9 +31,9 @@ type Watcher struct {
 
 // Watch looks at the target until ctx ends, and tells each look to observe, in
 // its own goroutine. An outage begins with the first failed look after a good
-// one, and ends with the first good one after which it stays up for Hold. One
-// from which the target was back when ctx ended is told as ended then; one that
-// was still going on is given back, as the sample that it began with.
+// one, and ends with the first good one after which it stays up for Hold. If ctx
+// ends while the target is back from one, that outage is told as ended; one that
+// is still going on is given back, as the sample that it began with.
 //
 // The error says why the target cannot be watched: a command that cannot be
 // started. It is nil when ctx ended.
@@ -44,7 +44,7 @@ func (w *Watcher) Watch(ctx context.Context, observe func(Event)) (open *Sample,
 	for first := true; ; first = false {
 		s, err := look(ctx)
 		if ctx.Err() != nil {
-			break // what ended is the look, maybe, and not the server
+			break // perhaps only the look was ended, and the server is up
 		}
 		if err != nil && first {
 			return nil, err
@@ -76,9 +76,9 @@ func (w *Watcher) Watch(ctx context.Context, observe func(Event)) (open *Sample,
 // two looks (a choice: what corrects clocks does so in smaller steps).
 const maxJump = time.Second
 
-// jumped says whether the wall clock was set between two moments, or the machine
-// slept: then the clock that nobody sets may have stood still, and what was
-// measured is worth nothing.
+// jumped says whether, between two moments, the wall clock was set or the machine
+// slept. The monotonic clock may then have stood still, and what was measured is
+// worth nothing.
 func jumped(before, now time.Time) bool {
 	return apart(now.Round(0).Sub(before.Round(0)), now.Sub(before))
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // File is a file that outages are appended to, by several programs at a time if
-// need be. It is never written in place: a reader, and whoever comes after a
-// crash or a full disk, finds what it held before or that and the new outages.
+// need be. It is never written in place: whoever reads it, even after a crash
+// or a full disk, finds either what it held before or that and the new outages.
 type File struct {
 	path string
 }
@@ -122,8 +122,8 @@ func (f *File) read() ([]Outage, error) {
 	return Read(f.path)
 }
 
-// lock keeps other writers away. The lock's own file stays: if it were removed,
-// one could hold the old one while another makes it anew.
+// lock keeps other writers away. The lock's own file is never removed, or one writer
+// could hold the old file while another makes a new one.
 func (f *File) lock() (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()

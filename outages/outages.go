@@ -12,7 +12,7 @@
 //	}
 //
 // measured is what a policy document has under that name, so it can be pasted
-// into one as it is; details hold, by an outage's name, what a policy has no
+// into one as it is; details hold, under an outage's name, what a policy has no
 // place for. A policy's own measured, a bare array, is read as well.
 package outages
 

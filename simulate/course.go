@@ -10,9 +10,9 @@ import (
 )
 
 // Course is what a call does while its server does not come back, for one
-// course of the jitter. Until an attempt meets a server that is up the outage's
-// length changes nothing, so a course tells of every outage: it outlasts those
-// that end before, or with, its last attempt.
+// sequence of jitter. Until an attempt meets a server that is up, the outage's
+// length changes nothing. So one course is enough for outages of every length: it
+// outlasts those that end before its last attempt, or with it.
 type Course struct {
 	Starts []time.Duration // of its attempts, from the call's beginning
 	Events int

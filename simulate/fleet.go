@@ -55,9 +55,9 @@ type Server struct {
 // Tick is the width of a report's bins.
 const Tick = 100 * time.Millisecond
 
-// slot is what the server is simulated in. Within one it takes attempts in
-// the order of their starts; only an attempt of a call that it has refused in
-// the same slot comes after the others.
+// slot is the server's step in time. Within one it takes attempts in the order of
+// their starts, except that a call which it has refused in the same slot comes
+// after the others.
 const slot = 10 * time.Millisecond // a choice: a tenth of what is reported
 
 // Bin is what happened in one Tick.

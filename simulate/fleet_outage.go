@@ -84,7 +84,7 @@ func (w *courseWorker) give() {
 	for i := range w.out {
 		w.queue.add(w.out[i])
 	}
-	w.out = nil // a million callers are not needed twice
+	w.out = nil // a million callers need not be kept twice
 }
 
 // follow plays a course for every caller who follows it.
@@ -163,8 +163,8 @@ func (w *wait) shifted(begin, look time.Duration) wait {
 	return wait{from: w.from + begin, due: w.due + begin, since: w.since + begin, look: look, wake: w.wake}
 }
 
-// look is when a caller looks: they are processes of their own, which do not
-// look together.
+// look is when a caller looks. Callers are separate processes, so they do not look
+// at the same moments.
 func (r *run) look(id uint32) time.Duration {
 	apart := r.Scene.look() / time.Microsecond
 	return time.Duration(below(random(r.Seed, uint64(id), 1), uint64(apart)+1)) * time.Microsecond

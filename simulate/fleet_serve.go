@@ -116,7 +116,7 @@ func (s *server) meet(list []caller) []met {
 			m.at = at
 			s.queue.add(m.caller)
 			continue
-		case at < c.at: // so it went and came unnoticed, in the midst of a wait
+		case at < c.at: // so it went away and came back unnoticed, in the middle of a wait
 			how = abi.Attempted
 		}
 		if m.how = how; how == abi.Attempted {

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Runs are many calls that have nothing to do with each other, each with a
-// jitter and an outage of its own.
+// Runs are many independent calls, each with jitter and an outage of its own.
 type Runs struct {
 	Scene Scene // but for Away
 	N     int   // from 1 to MaxRuns

@@ -83,8 +83,8 @@ func (e *exchange) show(value any, raw string) {
 	}
 }
 
-// applyCluster submits a deployment and then looks what became of it. A look
-// that fails says "not sent" of itself: the submission was long applied.
+// applyCluster submits a deployment and then looks what became of it. If the look
+// fails, it says "not sent", but only of itself: the submission has been applied.
 func (e *exchange) applyCluster() error {
 	_, _, err := e.ask(http.MethodPost, e.verb.path, e.body())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// told is what a server says of a failure: the members that the command knows.
-// All others are dropped, so that no body can speak for the command.
+// told is what a server says of a failure: the members that the command knows. All
+// others are dropped, so that no server's answer can pass for the command's own words.
 type told struct {
 	text    string
 	code    string

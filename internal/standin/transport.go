@@ -22,8 +22,8 @@ type connectError struct{ error }
 
 func (e connectError) Unwrap() error { return e.error }
 
-// transport makes one connection for each request, so that nothing is repeated
-// behind the command's back, and marks what failed before there was one.
+// transport makes one connection for each request, so that Go's client repeats
+// nothing by itself, and marks what failed before there was a connection.
 func transport() *http.Transport {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)

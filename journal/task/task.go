@@ -10,9 +10,9 @@ import (
 	"outlast/journal"
 )
 
-// Under is the task with its attempts in the run's record. What the policy says
-// counts: it has a write attempted again only on evidence that nothing of the
-// attempt before can have had an effect, unless the call allows a repetition.
+// Under is the task with its attempts kept in the run's record. It relies on the
+// policy: unless the call may be repeated, a policy repeats a write only on evidence
+// that nothing of the attempt before can have had an effect.
 //
 // An attempt that cannot be put on record is not made, and ends the call with
 // the journal's error.
@@ -25,8 +25,8 @@ func Under(run *journal.Run, t host.Task) *host.Task {
 		last = n
 		result, err := attempt(ctx, n)
 		if err == nil && !result.OK() {
-			// What cannot be written leaves the attempt in doubt, and no other can
-			// follow it: the result matters more.
+			// If this cannot be written, the attempt stays in doubt and no other can
+			// follow it. The result is returned all the same.
 			_ = run.Ended(n, result.Sent == abi.SentNo, result.ExitCode, result.Signal)
 		}
 		return result, err

@@ -11,11 +11,11 @@ import (
 	"outlast/host/internal/wasmfile"
 )
 
-// Compiled code is kept under the name of the plugin's outline, which has
-// everything but what the functions do: wazero reads and validates a module
-// each time, and most of that time goes into functions that it will not look at
-// again. The code itself is that of the whole plugin, and the same module in
-// all that code depends on.
+// Compiled code is kept under the name of the plugin's outline: the module without
+// its functions' bodies. wazero reads and validates a module at each load, and
+// most of that time goes into bodies whose compiled code it has already. The code
+// is that of the whole plugin; everything else that it depends on is the same in
+// the outline.
 
 // compileInto compiles the plugin into a directory that loadCompiled loads from.
 func compileInto(ctx context.Context, wasm []byte, dir string) error {
