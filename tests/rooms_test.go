@@ -28,7 +28,9 @@ abi/transcripts: abi abi/conformance
 abi/vectors:
 cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure simulate internal/standin github.com/alecthomas/kong
 cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags github.com/alecthomas/kong github.com/goccy/go-yaml
+cmd/outlast/internal/exit:
 cmd/outlast/internal/inputs:
+cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit
 cmd/outlast/internal/link:
 cmd/outlast/internal/manual: github.com/alecthomas/kong
 cmd/outlast/internal/metrics: abi cmd/outlast/internal/safetext cmd/outlast/internal/progress cmd/outlast/internal/wholefile github.com/gofrs/flock
@@ -39,6 +41,7 @@ cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext cmd/outlast/
 cmd/outlast/internal/safetext: abi host
 cmd/outlast/internal/show: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress golang.org/x/sys golang.org/x/term
 cmd/outlast/internal/wholefile:
+cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong
 commands: abi abi/fields abi/strictjson commands
 commands/capture: commands/internal/h2
 commands/curl: commands/internal/line

@@ -11,19 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"outlast/cmd/outlast/internal/config"
+	"outlast/cmd/outlast/internal/library"
 )
-
-// BeforeResolve has kong take the flags that are not given from the environment
-// and from the configuration files.
-func (v *runVerb) BeforeResolve(ctx *kong.Context) error {
-	resolver, err := config.NewResolver(policyNames())
-	if err != nil {
-		return err
-	}
-	ctx.AddResolver(resolver)
-	ctx.Bind(resolver)
-	return nil
-}
 
 type configVerb struct {
 	Show configShowVerb `cmd:"" help:"Show the settings of run, and where each comes from: its flag, the environment, a file's line, or nowhere."`
@@ -71,7 +60,7 @@ func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error
 		}
 	}
 	if len(v.Command) > 0 && v.Policy == "" && !v.Given() {
-		shown.choose(policyFor(shown.Command))
+		shown.choose(library.For(shown.Command))
 	}
 	for _, file := range resolver.Config().LookedFor() {
 		shown.Files = append(shown.Files, shownFile(file))

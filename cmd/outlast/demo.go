@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"outlast/cmd/outlast/internal/exit"
 )
 
 type demoVerb struct {
@@ -27,7 +29,7 @@ type demoVerb struct {
 func (v *demoVerb) Run(ctx context.Context) error {
 	for name, d := range map[string]time.Duration{"outage": v.Outage, "loading": v.Loading} {
 		if d <= 0 || d > 2*time.Minute {
-			return usageError("--%s: expected a duration of at most 2m, not %v", name, d)
+			return exit.Usage("--%s: expected a duration of at most 2m, not %v", name, d)
 		}
 	}
 	d := &demo{start: time.Now()}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/internal/standin"
 )
 
@@ -22,7 +23,7 @@ func (v *demoServerVerb) Run() error {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
-	return &exitError{code: standin.ServerMain(args, stdout, os.Stderr)}
+	return &exit.Error{Code: standin.ServerMain(args, stdout, os.Stderr)}
 }
 
 // demoVar says that this process belongs to a demo, where the tool's link named

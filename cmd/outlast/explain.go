@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/commands"
-	"outlast/commands/omnigraph"
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/wrap"
 	"outlast/host"
 )
 
 type policyExplainVerb struct {
-	pluginFlags
+	wrap.PluginFlags
 	sampleFlags
-	callFlags
+	wrap.CallFlags
 	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file (default: ${default})."`
 	Seed   int64  `default:"0" help:"The seed of the jitter."`
 	JSON   bool   `name:"json" help:"Print one JSON object."`
@@ -48,7 +49,7 @@ type matched struct {
 // Run asks the plugin about one result. Without a command line, --local and
 // --read the call is taken for the careful case: a write over the network.
 func (v *policyExplainVerb) Run(ctx context.Context) error {
-	p, err := loadPolicy(v.Policy)
+	p, err := library.Load(v.Policy)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := v.open()
+	plug, err := v.Open()
 	if err != nil {
 		return err
 	}
@@ -65,10 +66,10 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	call := v.call(guess)
+	call := v.Call(guess)
 	action, err := plug.Explain(ctx, p, call, result)
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	e := explain(&action)
 	if v.JSON {
@@ -89,18 +90,14 @@ func (v *policyExplainVerb) guess(r *abi.Result) (host.Call, error) {
 	if len(argv) == 0 {
 		return call, nil
 	}
-	switch commandName(argv[0]) {
-	case "":
-		return call, usageError("policy explain: expected a command line that outlast reads, such as omnigraph's, behind the policy and --, not %q", argv[0])
-	case "omnigraph":
-		inv := omnigraph.Parse(argv)
-		call.Remote, call.Read, call.OneRequest = inv.Remote, !inv.Write, inv.OneRequest()
-		if r.Sent == "" {
-			r.Sent = inv.Params().Sent(r)
-		}
-	default:
-		line := commands.Parse(argv, os.Environ())
-		call.Read, call.OneRequest = line.Read, &line.Direct
+	line := wrap.ReadLine(argv, os.Environ())
+	if line.Name == "" {
+		return call, exit.Usage("policy explain: expected a command line that outlast reads, such as omnigraph's, behind the policy and --, not %q", argv[0])
+	}
+	told := line.Call(argv[0])
+	call.Remote, call.Read, call.OneRequest = told.Remote, told.Read, line.OneRequest()
+	if line.Graph != nil && r.Sent == "" {
+		r.Sent = line.Sent(r)
 	}
 	return call, nil
 }

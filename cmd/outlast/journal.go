@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/journal"
 )
 
@@ -27,7 +28,7 @@ type journalDir struct {
 func (d *journalDir) open() (*journal.Journal, error) {
 	j, err := journal.Open(d.Journal, journal.Options{})
 	if err != nil {
-		return nil, unusable(err)
+		return nil, exit.Unusable(err)
 	}
 	return j, nil
 }
@@ -45,7 +46,7 @@ func (v *journalListVerb) Run() error {
 	}
 	entries, err := j.List()
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	shown, doubts := []journal.Entry{}, 0
 	for _, e := range entries {
@@ -61,7 +62,7 @@ func (v *journalListVerb) Run() error {
 		return err
 	}
 	if v.InDoubt && doubts > 0 {
-		return &exitError{code: exitNotOutlasted}
+		return &exit.Error{Code: exit.CodeNotOutlasted}
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func (v *journalShowVerb) Run() error {
 	}
 	e, err := j.Show(v.Name)
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	return toStdout(func(w io.Writer) error { return printEntry(w, &e, v.JSON) })
 }
@@ -168,7 +169,7 @@ func (v *journalSettleVerb) Run() error {
 	}
 	e, err := j.Settle(v.Name, v.Applied)
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	return toStdout(func(w io.Writer) error {
 		if v.JSON {
@@ -192,7 +193,7 @@ func (v *journalPruneVerb) Run() error {
 	}
 	removed, err := j.Prune(v.OlderThan)
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	return toStdout(func(w io.Writer) error {
 		if v.JSON {

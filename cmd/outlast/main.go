@@ -13,14 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"outlast/cmd/outlast/internal/config"
+	"outlast/cmd/outlast/internal/exit"
 	_ "outlast/cmd/outlast/internal/quietquit"
-)
-
-// Exit codes of our own. Every other is the wrapped command's.
-const (
-	exitNotOutlasted = 1 // verify: a measured outage is not outlasted, or with too little headroom
-	exitUsage        = 2
-	exitUnusable     = 3 // a policy or plugin that cannot be used
 )
 
 // cli is the command line. A verb's file has its flags and what it does.
@@ -80,14 +74,14 @@ func realMain(args []string) int {
 		for _, fault := range settings.Faults {
 			say("%v", fault)
 		}
-		return exitUsage
+		return exit.CodeUsage
 	}
 	if lost := stdout.lost(); lost != nil { // --help's
 		return exitCode(lost)
 	}
 	if err != nil {
 		say("%v (see outlast --help)", err)
-		return exitUsage
+		return exit.CodeUsage
 	}
 	parsed.BindTo(context.Background(), (*context.Context)(nil))
 	parsed.Bind(rawArgs(args))
@@ -120,43 +114,24 @@ func newParser(grammar any) (*kong.Kong, error) {
 // changes bytes that are no UTF-8.
 type rawArgs []string
 
-// exitError is an error with the exit code that goes with it.
-type exitError struct {
-	code int
-	err  error // nil: everything has been said already
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-func usageError(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
-func unusable(err error) error { return &exitError{exitUnusable, err} }
-
+// exitCode tells what went wrong, if that has not been told, and gives the exit
+// code.
 func exitCode(err error) int {
-	var exit *exitError
+	var coded *exit.Error
 	switch {
 	case err == nil:
 		return 0
-	case !errors.As(err, &exit):
-		exit = &exitError{exitUnusable, err}
+	case !errors.As(err, &coded):
+		coded = &exit.Error{Code: exit.CodeUnusable, Err: err}
 	}
-	if exit.err != nil {
-		say("%v", exit.err)
+	if coded.Err != nil {
+		say("%v", coded.Err)
 	}
-	return exit.code
+	return coded.Code
 }
 
-// say writes a line of our own to stderr.
+// say writes a line to stderr, unless that is the command's alone.
 func say(format string, args ...any) {
 	text := strings.TrimPrefix(fmt.Sprintf(format, args...), "outlast: ")
-	fmt.Fprintln(voice, "outlast: "+text)
+	fmt.Fprintln(stderr, "outlast: "+text)
 }

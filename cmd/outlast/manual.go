@@ -6,6 +6,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
 	"outlast/cmd/outlast/internal/manual"
 )
 
@@ -24,9 +26,9 @@ func (completionVerb) Help() string {
 
 // Run prints a script for the shell.
 func (v *completionVerb) Run(app *kong.Kong) error {
-	text, err := manual.Completion(app.Model.Node, v.Shell, map[string][]string{"NAME|FILE": policyNames()})
+	text, err := manual.Completion(app.Model.Node, v.Shell, map[string][]string{"NAME|FILE": library.Names()})
 	if err != nil {
-		return usageError("%v", err)
+		return exit.Usage("%v", err)
 	}
 	fmt.Fprint(stdout, text)
 	return nil

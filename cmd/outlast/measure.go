@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/show"
 	"outlast/measure"
@@ -64,11 +65,11 @@ func (v *measureVerb) Run(ctx context.Context, raw rawArgs) error {
 func (v *measureVerb) check() error {
 	switch {
 	case v.Outages != nil && *v.Outages < 1:
-		return usageError("--outages: expected a number of outages such as 3, not %d", *v.Outages)
+		return exit.Usage("--outages: expected a number of outages such as 3, not %d", *v.Outages)
 	case v.For != nil && *v.For <= 0:
-		return usageError("--for: expected a positive duration such as 10m, not %v", *v.For)
+		return exit.Usage("--for: expected a positive duration such as 10m, not %v", *v.For)
 	case len(v.FromKubernetes) == 0 && len(v.Target) == 0:
-		return usageError("measure: expected a target such as http://graph:8080/healthz, or -- and a command")
+		return exit.Usage("measure: expected a target such as http://graph:8080/healthz, or -- and a command")
 	}
 	return nil
 }
@@ -85,18 +86,18 @@ func (v *measureVerb) watcher(raw rawArgs) (*measure.Watcher, error) {
 		w.Timeout = measure.DefaultCommandTimeout
 		w.Target.Command = raw[i+1:]
 	case len(v.Target) > 1:
-		return nil, usageError("measure: expected one target, not %d; a command stands behind --", len(v.Target))
+		return nil, exit.Usage("measure: expected one target, not %d; a command stands behind --", len(v.Target))
 	default:
 		var err error
 		if w.Target, err = measure.ParseTarget(v.Target[0]); err != nil {
-			return nil, usageError("measure: %v", err)
+			return nil, exit.Usage("measure: %v", err)
 		}
 	}
 	if v.Timeout != nil {
 		w.Timeout = *v.Timeout
 	}
 	if err := w.Validate(); err != nil {
-		return nil, usageError("measure: %v", err)
+		return nil, exit.Usage("measure: %v", err)
 	}
 	return w, nil
 }
@@ -134,7 +135,7 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 	})
 	t.done()
 	if err != nil {
-		return usageError("measure: %s", safetext.Error(err))
+		return exit.Usage("measure: %s", safetext.Error(err))
 	}
 	if open != nil {
 		printer.Notice("%s is still away, since %s; an outage that has not ended is not recorded", name, open.Start.UTC().Format(time.RFC3339))
@@ -225,14 +226,14 @@ func (v *measureVerb) importKubernetes(keep *keeper, printer *show.Printer) erro
 		}
 		file, err := os.Open(name)
 		if err != nil {
-			return usageError("--from-kubernetes: %v", err)
+			return exit.Usage("--from-kubernetes: %v", err)
 		}
 		defer file.Close()
 		documents = append(documents, measure.Document{Name: name, From: file})
 	}
 	list, notes, err := measure.FromKubernetes(documents, "outlast "+abi.Release)
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	for _, note := range notes {
 		printer.Notice("%s", note)
@@ -262,7 +263,7 @@ func (v *measureVerb) keeper() (*keeper, error) {
 	}
 	file, err := outages.OpenFile(v.Append)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, exit.Unusable(err)
 	}
 	k.file = file
 	return k, nil
@@ -301,7 +302,7 @@ func (k *keeper) finish() error {
 		failed = fmt.Errorf("%w; what it does not have is printed instead", failed)
 	}
 	if err = errors.Join(failed, err); err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	return nil
 }

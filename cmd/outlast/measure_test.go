@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/measure"
 	"outlast/outages"
 )
@@ -42,7 +43,7 @@ func TestKeeperLosesNothing(t *testing.T) {
 	spoil(`{"version": 2}`)
 	keep.add(outage("c"))
 	keep.add(outage("d"))
-	if err := keep.finish(); exitCode(err) != exitUnusable || !strings.Contains(err.Error(), "printed instead") {
+	if err := keep.finish(); exitCode(err) != exit.CodeUnusable || !strings.Contains(err.Error(), "printed instead") {
 		t.Error(err)
 	}
 	if list, err := outages.Parse(printed.String()); err != nil || len(list) != 2 || list[1].Name != "d" {

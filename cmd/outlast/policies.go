@@ -7,31 +7,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"outlast/commands"
-	"outlast/commands/omnigraph"
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
 	"outlast/plugin/policy"
 )
-
-// policyNames are all policies that can be named: those built into the plugin,
-// the default one first, and the bundled ones.
-func policyNames() []string { return append(policy.Names(), commands.Names()...) }
-
-// source is the text of a named policy as its author wrote it, "" if there is
-// none of that name.
-func source(name string) string {
-	if text := policy.Source(name); text != "" {
-		return text
-	}
-	return commands.Policy(name)
-}
-
-// policyFor is the policy that is chosen for a command, "" if none is.
-func policyFor(argv0 string) string {
-	if omnigraph.Is(argv0) {
-		return "omnigraph"
-	}
-	return commands.For(argv0)
-}
 
 type policyListVerb struct {
 	JSON bool `name:"json" help:"Print one JSON array."`
@@ -50,7 +29,7 @@ type listed struct {
 // Run lists what can be named. A file is a policy too, and is not listed.
 func (v *policyListVerb) Run() error {
 	var list []listed
-	for _, name := range policyNames() {
+	for _, name := range library.Names() {
 		l, err := listedAs(name)
 		if err != nil {
 			return err
@@ -72,15 +51,15 @@ func (v *policyListVerb) Run() error {
 }
 
 func listedAs(name string) (listed, error) {
-	doc, err := policy.Parse(source(name))
+	doc, err := policy.Parse(library.Source(name))
 	if err != nil {
-		return listed{}, unusable(err)
+		return listed{}, exit.Unusable(err)
 	}
 	l := listed{Name: name, For: []string{}, From: "built into the plugin", Measured: len(doc.Measured), Description: doc.Description}
-	if commands.Policy(name) != "" {
+	if library.IsBundled(name) {
 		l.From = "bundled with the tool"
 	}
-	if policyFor(name) == name {
+	if library.For(name) == name {
 		l.For = append(l.For, name)
 	}
 	for _, b := range doc.Budgets {

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"outlast/abi/schema"
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
 	"outlast/host"
 )
 
@@ -28,11 +30,11 @@ type policyShowVerb struct {
 // Run prints a policy that comes with the tool as its author wrote it, or the
 // normal form.
 func (v *policyShowVerb) Run() error {
-	if text := source(v.Policy); text != "" && !v.Full {
+	if text := library.Source(v.Policy); text != "" && !v.Full {
 		fmt.Fprint(stdout, text)
 		return nil
 	}
-	p, err := loadPolicy(v.Policy)
+	p, err := library.Load(v.Policy)
 	if err != nil {
 		return err
 	}
@@ -50,13 +52,13 @@ type policyCheckVerb struct {
 
 // Run lists every fault with its field's path.
 func (v *policyCheckVerb) Run() error {
-	p, err := loadPolicy(v.Policy)
+	p, err := library.Load(v.Policy)
 	var fault *host.PolicyError
 	if errors.As(err, &fault) && len(fault.Err.Faults) > 0 {
 		for _, f := range fault.Err.Faults {
 			fmt.Fprintln(os.Stderr, f.Error())
 		}
-		return &exitError{exitUnusable, fmt.Errorf("%s has %s", v.Policy, count(len(fault.Err.Faults), "fault"))}
+		return &exit.Error{Code: exit.CodeUnusable, Err: fmt.Errorf("%s has %s", v.Policy, count(len(fault.Err.Faults), "fault"))}
 	}
 	if err != nil {
 		return err

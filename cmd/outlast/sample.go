@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
 )
 
 // sampleFlags describe how an attempt ended.
@@ -32,16 +33,16 @@ func (f *sampleFlags) result() (abi.Result, error) {
 		}
 		text, err := os.ReadFile(part.path)
 		if err != nil {
-			return r, usageError("%v", err)
+			return r, exit.Usage("%v", err)
 		}
 		*part.text = abi.Clip(string(text))
 	}
 	if r.Signal != "" && (!strings.HasPrefix(r.Signal, "SIG") || r.ExitCode != nil) {
-		return r, usageError("--signal: expected a name such as SIGKILL, and no --exit beside it, not %s", r.Signal)
+		return r, exit.Usage("--signal: expected a name such as SIGKILL, and no --exit beside it, not %s", r.Signal)
 	}
 	isHTTP := r.HTTPStatus != nil || f.HTTPFile != ""
 	if isHTTP && (r.IsProcess() || f.StdoutFile != "" || f.StderrFile != "") {
-		return r, usageError("--http-status and --http-file describe an HTTP exchange, the others a command: give one or the other")
+		return r, exit.Usage("--http-status and --http-file describe an HTTP exchange, the others a command: give one or the other")
 	}
 	if r.ExitCode == nil && r.Signal == "" && !isHTTP {
 		one := int64(1)

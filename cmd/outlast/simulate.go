@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/wrap"
 	"outlast/host"
 	"outlast/plugin/policy"
 	"outlast/simulate"
@@ -19,7 +22,7 @@ import (
 )
 
 type simulateVerb struct {
-	pluginFlags
+	wrap.PluginFlags
 	sampleFlags
 	Policy          []string       `sep:"none" placeholder:"NAME|FILE[,SETTING=VALUE]" help:"The policy (default: omnigraph); several are put side by side. Settings: max-wait=75s, ready=on."`
 	MaxWait         *time.Duration `placeholder:"DURATION" help:"Another window than the policies'."`
@@ -69,7 +72,7 @@ func (v *simulateVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := openCompiled(&v.pluginFlags)
+	plug, err := v.Open(compiled)
 	if err != nil {
 		return err
 	}
@@ -86,27 +89,27 @@ func (v *simulateVerb) Run(ctx context.Context) error {
 func (v *simulateVerb) check() error {
 	switch {
 	case v.Outage != nil && *v.Outage == "":
-		return usageError("--outage: is empty; expected how long the server is away, such as 61s")
+		return exit.Usage("--outage: is empty; expected how long the server is away, such as 61s")
 	case v.Outage != nil && len(v.Outages) > 0:
-		return usageError("--outage and --outages: give one or the other")
+		return exit.Usage("--outage and --outages: give one or the other")
 	case v.Begin != nil && (*v.Begin < 0 || *v.Begin > simulate.MaxOutage):
-		return usageError("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
+		return exit.Usage("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
 	case v.Loading < 0 || v.Loading > simulate.MaxOutage:
-		return usageError("--loading: expected a duration up to %v, such as 20s, not %v", simulate.MaxOutage, v.Loading)
+		return exit.Usage("--loading: expected a duration up to %v, such as 20s, not %v", simulate.MaxOutage, v.Loading)
 	case v.Loading > 0 && v.Callers != nil:
-		return usageError("--loading: is of single calls, and not of a fleet: leave --callers out")
+		return exit.Usage("--loading: is of single calls, and not of a fleet: leave --callers out")
 	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
-		return usageError("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
+		return exit.Usage("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
 	case v.Runs < 1 || v.Runs > simulate.MaxRuns:
-		return usageError("--runs: expected from 1 to %d, not %d", simulate.MaxRuns, v.Runs)
+		return exit.Usage("--runs: expected from 1 to %d, not %d", simulate.MaxRuns, v.Runs)
 	case v.Seed < 0:
-		return usageError("--seed: expected a number that is not negative, not %d", v.Seed)
+		return exit.Usage("--seed: expected a number that is not negative, not %d", v.Seed)
 	case v.Callers != nil && (v.Runs > 1 || v.Begin != nil):
-		return usageError("--runs and --begin are of one call; a fleet's calls begin as --arrive says")
+		return exit.Usage("--runs and --begin are of one call; a fleet's calls begin as --arrive says")
 	}
 	for _, path := range v.Plot {
 		if _, err := plot.Format(path); err != nil {
-			return usageError("--plot: %v", err)
+			return exit.Usage("--plot: %v", err)
 		}
 	}
 	return v.fleetFlags.check()
@@ -141,29 +144,29 @@ func (v *simulateVerb) variant(text string) (variant, error) {
 		case "max-wait":
 			d, err := time.ParseDuration(value)
 			if err != nil {
-				return variant{}, usageError("--policy %s: max-wait: expected a duration such as 75s, not %q", text, value)
+				return variant{}, exit.Usage("--policy %s: max-wait: expected a duration such as 75s, not %q", text, value)
 			}
 			wait = &d
 		case "ready":
 			if value != "on" && value != "off" {
-				return variant{}, usageError("--policy %s: ready: expected on or off, not %q", text, value)
+				return variant{}, exit.Usage("--policy %s: ready: expected on or off, not %q", text, value)
 			}
 			ready = value
 		default:
-			return variant{}, usageError("--policy %s: there is no setting %q; there are max-wait and ready", text, setting)
+			return variant{}, exit.Usage("--policy %s: there is no setting %q; there are max-wait and ready", text, setting)
 		}
 		name = name[:at]
 	}
-	p, err := loadPolicy(name)
+	p, err := library.Load(name)
 	if err != nil {
 		return variant{}, err
 	}
-	if p, err = withMaxWait(p, wait); err != nil {
+	if p, err = library.WithMaxWait(p, wait); err != nil {
 		return variant{}, err
 	}
 	doc, err := documentOf(p)
 	if err != nil {
-		return variant{}, unusable(err)
+		return variant{}, exit.Unusable(err)
 	}
 	results, err := v.results(p)
 	if err != nil {
@@ -178,7 +181,7 @@ func (v *simulateVerb) variant(text string) (variant, error) {
 		}
 		text, err := os.ReadFile(f.path)
 		if err != nil {
-			return variant{}, usageError("%v", err)
+			return variant{}, exit.Usage("%v", err)
 		}
 		*f.to = abi.Clip(string(text))
 	}
@@ -221,11 +224,11 @@ func (v *simulateVerb) plans(variants []variant) ([]simulate.Plan, error) {
 	case v.Outage != nil:
 		plan, err := simulate.ParsePlan(*v.Outage)
 		if err != nil {
-			return nil, usageError("--outage: %v", err)
+			return nil, exit.Usage("--outage: %v", err)
 		}
 		for i := 1; i < len(plan); i++ {
 			if ends := plan[i-1].At + plan[i-1].Max + v.Loading; plan[i].At <= ends {
-				return nil, usageError("--loading: outage %d begins at %v, before the server has loaded after the one before, which may be at %v", i+1, plan[i].At, ends)
+				return nil, exit.Usage("--loading: outage %d begins at %v, before the server has loaded after the one before, which may be at %v", i+1, plan[i].At, ends)
 			}
 		}
 		return []simulate.Plan{plan}, nil
@@ -243,7 +246,7 @@ func (v *simulateVerb) plans(variants []variant) ([]simulate.Plan, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, usageError("policy %s has no measured outages: say with --outage how long the server is away", variants[0].policy.Name())
+		return nil, exit.Usage("policy %s has no measured outages: say with --outage how long the server is away", variants[0].policy.Name())
 	}
 	longest := slices.MaxFunc(list, func(a, b measuredOutage) int { return int(a.lasts/time.Microsecond) - int(b.lasts/time.Microsecond) })
 	if v.Runs == 1 {
@@ -300,10 +303,10 @@ func (v *simulateVerb) draw(figure func(w io.Writer, format string) error) error
 		}
 		file, err := os.Create(path)
 		if err != nil {
-			return unusable(fmt.Errorf("--plot: %w", err))
+			return exit.Unusable(fmt.Errorf("--plot: %w", err))
 		}
 		if err := errors.Join(figure(file, format), file.Close()); err != nil {
-			return unusable(fmt.Errorf("--plot: %s: %w", path, err))
+			return exit.Unusable(fmt.Errorf("--plot: %s: %w", path, err))
 		}
 	}
 	return nil

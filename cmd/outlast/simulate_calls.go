@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 	"outlast/simulate"
@@ -38,7 +39,7 @@ func (v *simulateVerb) calls(ctx context.Context, plug *host.Plugin, variants []
 		scene.Away = away
 		story, err := simulate.Play(ctx, plug.Session(one.policy, v.hostCall(0)), &scene, v.begin(away), nil)
 		if err != nil {
-			return unusable(err)
+			return exit.Unusable(err)
 		}
 		list = append(list, played{one, story, scene})
 	}
@@ -148,14 +149,14 @@ func (v *simulateVerb) runs(ctx context.Context, plug *host.Plugin, variants []v
 		}
 		summary, err := r.Run(ctx)
 		if err != nil {
-			return unusable(err)
+			return exit.Unusable(err)
 		}
 		if worst < 0 {
 			worst = summary.Worst
 		}
 		story, scene, err := r.Play(ctx, worst, r.Check(worst))
 		if err != nil {
-			return unusable(err)
+			return exit.Unusable(err)
 		}
 		list, summaries = append(list, played{one, story, *scene}), append(summaries, summary)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/simulate"
 )
 
@@ -30,24 +31,24 @@ func (f *fleetFlags) check() error {
 	}
 	switch {
 	case *f.Callers < 1 || *f.Callers > simulate.MaxCallers:
-		return usageError("--callers: expected from 1 to %d, not %d", simulate.MaxCallers, *f.Callers)
+		return exit.Usage("--callers: expected from 1 to %d, not %d", simulate.MaxCallers, *f.Callers)
 	case f.Capacity != nil && (*f.Capacity < 1 || *f.Capacity > simulate.MaxPerSecond):
-		return usageError("--capacity: expected from 1 to %d calls a second, not %d", simulate.MaxPerSecond, *f.Capacity)
+		return exit.Usage("--capacity: expected from 1 to %d calls a second, not %d", simulate.MaxPerSecond, *f.Capacity)
 	case f.AdmissionCap != nil && *f.AdmissionCap < 1:
-		return usageError("--admission-cap: expected a positive number of calls, not %d", *f.AdmissionCap)
+		return exit.Usage("--admission-cap: expected a positive number of calls, not %d", *f.AdmissionCap)
 	case f.AdmissionCap != nil && f.Capacity == nil:
-		return usageError("--admission-cap: a server that takes any number a second never has one too many in it: give its --capacity too")
+		return exit.Usage("--admission-cap: a server that takes any number a second never has one too many in it: give its --capacity too")
 	case f.RelapseAt != nil && *f.RelapseAt < 1:
-		return usageError("--relapse-at: expected a positive number of attempts, not %d", *f.RelapseAt)
+		return exit.Usage("--relapse-at: expected a positive number of attempts, not %d", *f.RelapseAt)
 	case f.RelapseFor != nil && f.RelapseAt == nil:
-		return usageError("--relapse-for: say with --relapse-at too how many attempts knock the server over")
+		return exit.Usage("--relapse-for: say with --relapse-at too how many attempts knock the server over")
 	case f.RelapseFor != nil && (*f.RelapseFor < time.Microsecond || *f.RelapseFor > simulate.MaxOutage):
-		return usageError("--relapse-for: expected a positive duration up to %v, such as 15s, not %v", simulate.MaxOutage, *f.RelapseFor)
+		return exit.Usage("--relapse-for: expected a positive duration up to %v, such as 15s, not %v", simulate.MaxOutage, *f.RelapseFor)
 	case f.Courses != nil && *f.Courses < 0:
-		return usageError("--courses: expected a number that is not negative, not %d", *f.Courses)
+		return exit.Usage("--courses: expected a number that is not negative, not %d", *f.Courses)
 	}
 	if _, err := f.arrivals(); err != nil {
-		return usageError("--arrive: %v", err)
+		return exit.Usage("--arrive: %v", err)
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func (f *fleetFlags) alone() error {
 		{"busy-file", f.BusyFile != ""}, {"broken-file", f.BrokenFile != ""},
 	} {
 		if flag.given {
-			return usageError("--%s: describes a fleet: give --callers too", flag.name)
+			return exit.Usage("--%s: describes a fleet: give --callers too", flag.name)
 		}
 	}
 	return nil

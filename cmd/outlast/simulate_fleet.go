@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/host"
 	"outlast/simulate"
 	"outlast/simulate/plot"
@@ -28,7 +29,7 @@ type fleetRun struct {
 func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants []variant, plans []simulate.Plan) error {
 	arrivals, err := v.arrivals()
 	if err != nil {
-		return usageError("--arrive: %v", err)
+		return exit.Usage("--arrive: %v", err)
 	}
 	// A million callers' states live long: garbage as large as they are would
 	// double the memory (30 is a choice: a third instead, for little time).
@@ -51,7 +52,7 @@ func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants [
 		began := time.Now()
 		report, err := f.Run(ctx)
 		if err != nil {
-			return unusable(err)
+			return exit.Unusable(err)
 		}
 		list = append(list, fleetRun{one, report, time.Since(began)})
 	}

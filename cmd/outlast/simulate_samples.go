@@ -2,6 +2,7 @@ package main
 
 import (
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/commands"
 	"outlast/host"
 	"outlast/simulate"
@@ -30,7 +31,7 @@ func (f *sampleFlags) failure(p *host.Policy) (abi.Result, error) {
 	if f.given() {
 		r, err := f.result()
 		if err == nil && r.OK() {
-			err = usageError("the sample is a success: give a failure that the policy waits through")
+			err = exit.Usage("the sample is a success: give a failure that the policy waits through")
 		}
 		return r, err
 	}

@@ -8,13 +8,16 @@ import (
 	"io"
 	"time"
 
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/wrap"
 	"outlast/host"
 	"outlast/outages"
 	"outlast/simulate"
 )
 
 type verifyVerb struct {
-	pluginFlags
+	wrap.PluginFlags
 	sampleFlags
 	Policy          string         `default:"omnigraph" placeholder:"NAME|FILE" help:"The policy to check (default: ${default})."`
 	MaxWait         *time.Duration `placeholder:"DURATION" help:"Check another window than the policy's."`
@@ -41,7 +44,7 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := openCompiled(&v.pluginFlags)
+	plug, err := v.Open(compiled)
 	if err != nil {
 		return err
 	}
@@ -52,7 +55,7 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	}
 	if v.JUnit != "" {
 		if err := r.writeJUnit(v.JUnit); err != nil {
-			return unusable(fmt.Errorf("--junit: %w", err))
+			return exit.Unusable(fmt.Errorf("--junit: %w", err))
 		}
 	}
 	err = toStdout(func(w io.Writer) error {
@@ -71,15 +74,15 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 func (v *verifyVerb) policy() (*host.Policy, error) {
 	switch {
 	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
-		return nil, usageError("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
+		return nil, exit.Usage("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
 	case !(v.Headroom >= 1 && v.Headroom <= 1000):
-		return nil, usageError("--headroom: expected a factor from 1 to 1000, not %v", v.Headroom)
+		return nil, exit.Usage("--headroom: expected a factor from 1 to 1000, not %v", v.Headroom)
 	}
-	p, err := loadPolicy(v.Policy)
+	p, err := library.Load(v.Policy)
 	if err != nil {
 		return nil, err
 	}
-	return withMaxWait(p, v.MaxWait)
+	return library.WithMaxWait(p, v.MaxWait)
 }
 
 // measuredOutage is one outage to check against.
@@ -102,7 +105,7 @@ func (v *verifyVerb) outages(p *host.Policy) ([]measuredOutage, error) {
 		list = append(list, more...)
 	}
 	if len(list) == 0 {
-		return nil, unusable(fmt.Errorf("policy %s has no measured outages to check it against: give some with --outages", p.Name()))
+		return nil, exit.Unusable(fmt.Errorf("policy %s has no measured outages to check it against: give some with --outages", p.Name()))
 	}
 	return list, nil
 }
@@ -111,10 +114,10 @@ func (v *verifyVerb) outages(p *host.Policy) ([]measuredOutage, error) {
 func readOutages(path string) ([]measuredOutage, error) {
 	read, err := outages.Read(path)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, exit.Unusable(err)
 	}
 	if len(read) == 0 {
-		return nil, unusable(fmt.Errorf("%s: has no outages", path))
+		return nil, exit.Unusable(fmt.Errorf("%s: has no outages", path))
 	}
 	var list []measuredOutage
 	for i := range read {
@@ -142,16 +145,16 @@ func (v *verifyVerb) verify(ctx context.Context, plug *host.Plugin, p *host.Poli
 			r.notRepeated(read, not)
 			continue
 		case err != nil:
-			return nil, unusable(err)
+			return nil, exit.Unusable(err)
 		}
 		for i := range list {
 			if err := r.check(ctx, courses, extremes, i, read); err != nil {
-				return nil, unusable(err)
+				return nil, exit.Unusable(err)
 			}
 		}
 	}
 	if len(r.Checks) == 0 {
-		return nil, unusable(fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", p.Name(), r.NotRepeated[0].Kind))
+		return nil, exit.Unusable(fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", p.Name(), r.NotRepeated[0].Kind))
 	}
 	return r, v.size(ctx, plug, p, r)
 }
@@ -194,23 +197,12 @@ func (v *verifyVerb) size(ctx context.Context, plug *host.Plugin, p *host.Policy
 			r.SmallestUS, r.SmallestWithHeadroomUS = 0, 0
 			return nil
 		case err != nil:
-			return unusable(err)
+			return exit.Unusable(err)
 		}
 		*size.to = window.Microseconds()
 	}
 	return nil
 }
 
-// openCompiled opens the plugin for thousands of decisions, which are worth the
-// second that compiling takes once.
-func openCompiled(f *pluginFlags) (*host.Plugin, error) {
-	opts := []host.Option{host.WithCompiler()}
-	if f.Plugin != "" {
-		opts = append(opts, host.WithFile(f.Plugin))
-	}
-	plug, err := host.Open(opts...)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	return plug, nil
-}
+// compiled is worth the second that it takes once, for thousands of decisions.
+var compiled = host.WithCompiler()

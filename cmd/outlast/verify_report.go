@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 	"outlast/simulate"
@@ -171,11 +172,11 @@ func (r *verifyReport) verdict() error {
 	}
 	switch {
 	case unproven != "":
-		return &exitError{exitNotOutlasted, fmt.Errorf("that policy %s outlasts %s cannot be shown: %s", r.Policy, count(len(failed), "measured outage"), unproven)}
+		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("that policy %s outlasts %s cannot be shown: %s", r.Policy, count(len(failed), "measured outage"), unproven)}
 	case len(failed) > 0:
-		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, count(len(failed), "measured outage"), len(r.list), r.advice())}
+		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, count(len(failed), "measured outage"), len(r.list), r.advice())}
 	case !r.OK:
-		return &exitError{exitNotOutlasted, fmt.Errorf("policy %s outlasts every outage, but has too little headroom over the longest%s", r.Policy, r.advice())}
+		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("policy %s outlasts every outage, but has too little headroom over the longest%s", r.Policy, r.advice())}
 	}
 	return nil
 }

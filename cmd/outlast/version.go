@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/wrap"
 	"outlast/plugin"
 	"outlast/plugin/policy"
 )
 
 type versionVerb struct {
-	pluginFlags
+	wrap.PluginFlags
 }
 
 // Run shows the versions. The built-in plugin's are known without loading it.
@@ -33,14 +35,14 @@ func (v *versionVerb) Run(ctx context.Context) error {
 
 // describe asks a plugin file.
 func (v *versionVerb) describe(ctx context.Context) error {
-	p, err := v.open()
+	p, err := v.Open()
 	if err != nil {
 		return err
 	}
 	defer p.Close(ctx)
 	d, err := p.Describe(ctx)
 	if err != nil {
-		return unusable(err)
+		return exit.Unusable(err)
 	}
 	fmt.Fprintf(stdout, "outlast %s\nplugin  %s (%s), %s\n", abi.Release, d.Version, d.Build, v.Plugin)
 	for _, b := range d.Policies {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"outlast/cmd/outlast/internal/exit"
 )
 
 // seconds is a duration as people read it beside a policy's numbers: in
@@ -38,7 +40,7 @@ func (r *remembering) lost() error {
 	if r.err == nil {
 		return nil
 	}
-	return unusable(fmt.Errorf("standard output: %w", r.err))
+	return exit.Unusable(fmt.Errorf("standard output: %w", r.err))
 }
 
 // toStdout prints in few writes.
@@ -60,3 +62,7 @@ func choose(cond bool, yes, no string) string {
 	}
 	return no
 }
+
+// stderr is where the tool speaks: nowhere under a link, where it is the
+// command's alone.
+var stderr io.Writer = os.Stderr

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package wrap
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/library"
 )
 
 // refusals are a write and a read by each command, and what it says of a server
@@ -55,7 +56,7 @@ func TestWhichProgramsWritesAreRepeated(t *testing.T) {
 				t.Fatal(err)
 			}
 			twice := "#!/bin/sh\n" + there + " \"$@\"\n" + there + " \"$@\"\n"
-			own := strings.Replace(source(name), `"kind": "failed"`, `"kind": "other"`, 1)
+			own := strings.Replace(library.Source(name), `"kind": "failed"`, `"kind": "other"`, 1)
 			for _, p := range []struct {
 				what, program, policy string
 				is                    bool
@@ -68,79 +69,47 @@ func TestWhichProgramsWritesAreRepeated(t *testing.T) {
 				{"a script that runs it", file("one/"+name, "#!/bin/sh\n"+there+" \"$@\"\n"), "", false},
 				{"a script of another name", file("other.sh", twice), name, false},
 				{"a script of another name, by a user's policy", file("other.sh", twice), file("own.json", own), false},
-				{"a script of another name, by a policy with other numbers", file("other.sh", twice), file("numbers.json", strings.ReplaceAll(source(name), `"120s"`, `"60s"`)), false},
+				{"a script of another name, by a policy with other numbers", file("other.sh", twice), file("numbers.json", strings.ReplaceAll(library.Source(name), `"120s"`, `"60s"`)), false},
 				{"another program", "/bin/sh", name, false},
 			} {
-				check := func(how, line string, verb runVerb, want bool) {
+				check := func(how, line string, flags Flags, want bool) {
 					t.Helper()
 					if line == "" {
 						return
 					}
-					verb.Policy, verb.Remote = p.policy, true
+					flags.Policy, flags.Remote, flags.Ready = p.policy, true, "auto"
 					argv := append([]string{p.program}, strings.Fields(line)[1:]...)
-					w := &wrapped{verb: &verb, argv: argv, env: os.Environ()}
-					w.describeCall()
-					if err := w.choosePolicy(); err != nil {
+					request := &Request{Flags: flags, Argv: argv, Env: os.Environ()}
+					seen, err := look(request)
+					if err != nil {
+						t.Fatalf("%s: %v", p.what, err)
+					}
+					plan, err := MakePlan(request, seen)
+					if err != nil {
 						t.Fatalf("%s: %v", p.what, err)
 					}
 					result := abi.Result{ExitCode: &c.exit, Stderr: abi.Clip(c.stderr)}
 					// The bundled policies repeat nothing but what the host says is not sent.
-					again := w.call.Read || w.call.Repeatable || w.line.Sent(&result) == abi.SentNo
+					again := plan.Call.Read || plan.Call.Repeatable || plan.Command.Sent(&result) == abi.SentNo
 					if again != want {
 						t.Errorf("%s, %s: repeated: %t", p.what, how, again)
 					}
-					several := w.call.OneRequest != nil && !*w.call.OneRequest
-					if !p.is && verb.Wrapper == nil && !w.call.Read && !w.call.Repeatable && !several {
+					several := plan.Call.OneRequest != nil && !*plan.Call.OneRequest
+					if !p.is && flags.Wrapper == nil && !plan.Call.Read && !plan.Call.Repeatable && !several {
 						t.Errorf("%s, %s: taken for one request", p.what, how)
 					}
 				}
 				named := filepath.Base(p.program) == name
-				check("a write", c.write, runVerb{}, p.is && c.again)
-				check("a read by its line", c.read, runVerb{}, named)
-				check("--read", c.write, runVerb{callFlags: callFlags{Read: true}}, true)
-				repeatable := runVerb{}
+				check("a write", c.write, Flags{}, p.is && c.again)
+				check("a read by its line", c.read, Flags{}, named)
+				check("--read", c.write, Flags{CallFlags: CallFlags{Read: true}}, true)
+				repeatable := Flags{}
 				repeatable.Repeatable = true
 				check("--repeatable", c.write, repeatable, true)
-				declared := runVerb{}
+				declared := Flags{}
 				declared.Wrapper = []string{p.program}
 				check("--wrapper", c.write, declared, named && c.again)
 			}
 		})
-	}
-}
-
-// The first example of docs/policies.md is safe as it stands: its write is not
-// repeated, its read is.
-func TestTheExampleOfAPolicyIsSafe(t *testing.T) {
-	page, err := os.ReadFile("../../docs/policies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "```json\n")
-	example, _, found := strings.Cut(rest, "```")
-	if !found || !strings.Contains(string(page), "outlast run --policy report-client.json --read -- report-client") {
-		t.Fatal("the page has no such example any more")
-	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"report-client.json": strings.Replace(example, `"90s"`, `"1s"`, 1),
-		"report-client":      "#!/bin/sh\necho run >>$0.runs\necho 'connect: no route' >&2\nexit 7\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tool := goBuild(t, filepath.Join(dir, "outlast"), ".")
-	for _, flag := range []string{"--write", "--read"} {
-		run := exec.Command(tool, "run", "-q", "--policy", dir+"/report-client.json", flag, "--", dir+"/report-client")
-		run.Env = append(os.Environ(), "OUTLAST_CACHE_DIR="+cacheDir(t))
-		if err := run.Run(); run.ProcessState == nil || run.ProcessState.ExitCode() != 7 {
-			t.Fatalf("%s: %v", flag, err)
-		}
-		runs, _ := os.ReadFile(dir + "/report-client.runs")
-		os.Remove(dir + "/report-client.runs")
-		if n := strings.Count(string(runs), "\n"); flag == "--write" && n != 1 || flag == "--read" && n < 2 {
-			t.Errorf("%s: %d runs", flag, n)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package wrap
 
 import (
 	"runtime/debug"
@@ -17,7 +17,7 @@ func TestCollectorWaitsForTheLoadingOnly(t *testing.T) {
 		debug.SetGCPercent(p)
 		return p
 	}
-	var w wrapped
+	var c collector
 	for _, step := range []struct {
 		event host.Event
 		want  int
@@ -28,7 +28,7 @@ func TestCollectorWaitsForTheLoadingOnly(t *testing.T) {
 		{host.Waiting{}, usual},
 		{host.AttemptEnded{Attempt: 2}, usual},
 	} {
-		w.collect(step.event)
+		c.observe(step.event)
 		if got := percent(); got != step.want {
 			t.Errorf("after %+v the collector runs at %d %%, want %d", step.event, got, step.want)
 		}

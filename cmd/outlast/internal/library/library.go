@@ -1,0 +1,76 @@
+// Package library has the policies that come with the tool, by their names, and
+// reads those that do not from files.
+package library
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"outlast/cmd/outlast/internal/exit"
+	"outlast/commands"
+	"outlast/commands/omnigraph"
+	"outlast/host"
+	"outlast/plugin/policy"
+)
+
+// Names are all policies that can be named: those built into the plugin, the
+// default one first, and the bundled ones.
+func Names() []string { return append(policy.Names(), commands.Names()...) }
+
+// IsBundled says whether a policy comes with the tool and not with the plugin.
+func IsBundled(name string) bool { return commands.Policy(name) != "" }
+
+// Source is the text of a named policy as its author wrote it, "" if there is
+// none of that name.
+func Source(name string) string {
+	if text := policy.Source(name); text != "" {
+		return text
+	}
+	return commands.Policy(name)
+}
+
+// For is the policy that is chosen for a command, "" if none is. It has the name
+// of the command.
+func For(argv0 string) string {
+	if omnigraph.Is(argv0) {
+		return "omnigraph"
+	}
+	return commands.For(argv0)
+}
+
+// Load is a policy by its name, or one from a file. The error is an *exit.Error.
+func Load(nameOrFile string) (*host.Policy, error) {
+	if slices.Contains(policy.Names(), nameOrFile) {
+		return host.BuiltIn(nameOrFile)
+	}
+	if text := commands.Policy(nameOrFile); text != "" {
+		return host.ParsePolicy(text)
+	}
+	if _, err := os.Stat(nameOrFile); os.IsNotExist(err) {
+		return nil, exit.Unusable(fmt.Errorf("policy %s: there is no such file, and no policy of that name (%s)",
+			nameOrFile, strings.Join(Names(), ", ")))
+	}
+	p, err := host.ReadPolicy(nameOrFile)
+	if err != nil {
+		return nil, exit.Unusable(err)
+	}
+	return p, nil
+}
+
+// WithMaxWait is the policy with another window, if one is given.
+func WithMaxWait(p *host.Policy, d *time.Duration) (*host.Policy, error) {
+	if d == nil {
+		return p, nil
+	}
+	if *d < time.Microsecond {
+		return nil, exit.Usage("--max-wait: expected a positive duration such as 150s, not %v", *d)
+	}
+	changed, err := p.WithMaxWait(*d)
+	if err != nil {
+		return nil, exit.Unusable(err)
+	}
+	return changed, nil
+}
