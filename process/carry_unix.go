@@ -13,10 +13,11 @@ import (
 const canCarry = true
 
 // CarryOn lets what a successful attempt left behind with its output, such as a
-// server that pg_ctl has started, print on after this process's end: as without us,
-// whoever reads our output sees its end when that ends. To be called after Commit. A
-// cat(1) of its own session copies each stream that is still held. Its error says why
-// there is none: who prints is then cut off.
+// server that pg_ctl has started, print on after this process's end, as it would if
+// the command had been run directly: a reader of the output sees its end when the
+// server ends. It is to be called after Commit. A cat(1) in a session of its own
+// copies each stream that is still held. The error says why there is none: whoever
+// prints is then cut off.
 func (e *Ended) CarryOn(stdout, stderr *os.File) error {
 	return errors.Join(carry(e.stdout, stdout), carry(e.stderr, stderr))
 }

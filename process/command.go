@@ -4,9 +4,9 @@
 // caller gives up.
 //
 // A child leads a process group of its own, which signals reach as a whole.
-// Where this process has a controlling terminal the child stays in our group
-// instead, so that the shell's job control treats us and the child as one; then
-// only the child itself is asked to end, and on Linux all that it has started
+// Where this process has a controlling terminal the child stays in its group
+// instead, so that the shell's job control treats the two as one; then only the
+// child itself is asked to end, and on Linux all that it has started
 // is killed with it. A Relay passes on the signals that reach this process, and
 // BecomeSubreaper finds descendants that have left the group.
 //

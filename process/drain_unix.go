@@ -11,9 +11,9 @@ import (
 // /proc/sys/fs/pipe-max-size; other systems' pipes are smaller.
 const maxPipe = 1 << 20
 
-// drain reads what is in the pipe, without waiting for more. A deadline passed
-// while we were writing, so there may be something of the child's. It says
-// whether another process still holds the pipe.
+// drain reads what is in the pipe, without waiting for more. It is called
+// because a deadline passed during a write, so the child may have printed more. It
+// says whether another process still holds the pipe.
 func (s *stream) drain(buf []byte) (held bool) {
 	if s.source.SetReadDeadline(time.Time{}) != nil {
 		return false
@@ -26,7 +26,7 @@ func (s *stream) drain(buf []byte) (held bool) {
 		n := 0
 		readNow := func(fd uintptr) bool {
 			n, err = readOnce(int(fd), buf[:min(len(buf), left)])
-			return true // the pipe is non-blocking, and we do not wait
+			return true // the pipe is non-blocking, and nothing waits here
 		}
 		if failed := raw.Read(readNow); failed != nil || err != nil || n == 0 {
 			return failed == nil && err == syscall.EAGAIN

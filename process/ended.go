@@ -16,8 +16,8 @@ type Ended struct {
 	// ended and still runs.
 	Unended error
 
-	// HoldersEnded is how many processes we have ended that the attempt's own one
-	// left behind, and that held its output and printed nothing for a second, or
+	// HoldersEnded is how many processes were ended that the attempt's own one had
+	// left behind with its output, because they printed nothing for a second, or
 	// went on for 10 s. Linux only.
 	HoldersEnded int
 
@@ -25,8 +25,8 @@ type Ended struct {
 	// from now on is lost.
 	CutOff bool
 
-	heard          bool // the relay's signal that asked us to end
-	broken         bool // a write of ours failed while it ran, and not for a reader who is gone
+	heard          bool // a signal that asked this process to end reached the attempt, by the relay
+	broken         bool // its output could not be written while it ran, and not because a reader is gone
 	stdout, stderr *stream
 }
 
@@ -44,8 +44,8 @@ func (e *Ended) Commit() error {
 // still be committed or discarded. It reports what could not be written.
 func (e *Ended) ShowStderr() error { return e.stderr.commit() }
 
-// endedByUs says that SIGPIPE has ended the attempt because we closed its pipe,
-// for a write of ours that failed.
+// endedByUs says that SIGPIPE has ended the attempt because its pipe was closed
+// here, after its output could not be written.
 func (e *Ended) endedByUs() bool {
 	return e.broken && (e.Result.Signal == "SIGPIPE" || e.Result.ExitCode != nil && *e.Result.ExitCode == exitPipe)
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownPipe is a pipe of ours. Its descriptors are asked for once: File.Fd makes
+// ownPipe is a pipe that this package made. Its descriptors are asked for once: File.Fd makes
 // a descriptor a blocking one each time, for everybody who shares it.
 type ownPipe struct {
 	read, write     *os.File

@@ -3,7 +3,7 @@ package process
 import "golang.org/x/sys/unix"
 
 // teeSource looks into a pipe with tee(2), which doubles what is in it. Both
-// that and taking go through a pipe of ours, since splice(2) can be told not to
+// that and taking go through a pipe made here, since splice(2) can be told not to
 // wait and read(2) cannot.
 type teeSource struct {
 	copy *ownPipe // empty between two calls
@@ -71,7 +71,7 @@ func (t teeSource) take(fd int, buf []byte) error {
 	return nil
 }
 
-// read reads what is in our pipe, which is as much as buf holds.
+// read reads what is in that pipe, which is as much as buf holds.
 func (t teeSource) read(buf []byte) error {
 	for len(buf) > 0 {
 		n, err := uninterrupted(func() (int, error) { return unix.Read(t.copy.readFD, buf) })

@@ -33,8 +33,8 @@ func unlessGone(err error) error {
 	return err
 }
 
-// refuses says that the process runs and is one that we may not signal, such
-// as one that has become another user's.
+// refuses says that the process runs and may not be signalled from here, such as
+// one that has become another user's.
 func refuses(pid int) bool { return syscall.Kill(pid, 0) == syscall.EPERM }
 
 func howItEnded(state *os.ProcessState) (*int64, string) {

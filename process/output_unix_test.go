@@ -43,7 +43,7 @@ type counting int64
 func (c *counting) Write(p []byte) (int, error) { *c += counting(len(p)); return len(p), nil }
 
 // The reader takes some and goes: the command is ended by SIGPIPE, as in any
-// pipeline, and so are we done.
+// pipeline, and the call is over.
 func TestReaderWhoGoesEndsThePipeline(t *testing.T) {
 	t.Parallel()
 	read, write, err := os.Pipe()
@@ -63,8 +63,9 @@ func TestReaderWhoGoesEndsThePipeline(t *testing.T) {
 	}
 }
 
-// Output that cannot be written is said, and is no success, be it held or
-// streamed. That the command is ended by SIGPIPE is then our doing.
+// Output that cannot be written is reported, and is no success, whether it is held
+// or streamed. If the command then ends by SIGPIPE, that is only because its pipe
+// was closed.
 func TestFullDiskIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]int{

@@ -28,7 +28,7 @@ type process struct {
 	reading atomic.Int32  // how many of its streams are not done
 	silent  chan struct{} // closed when both are
 
-	heard   bool  // a signal that asked us to end; the relay's
+	heard   bool  // it got a signal that asked this process to end; the relay's
 	overdue *flag // a relay's KillAfter is over
 	hurried *flag // nobody waits for a slow reader any more
 

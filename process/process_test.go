@@ -69,7 +69,7 @@ func TestCancelDoesNotWaitForTheReader(t *testing.T) {
 func TestSlowReaderLosesNothing(t *testing.T) {
 	finished := filepath.Join(t.TempDir(), "finished")
 	out := &gated{reached: make(chan struct{}), open: make(chan struct{})}
-	c := command(t, "progress", "131072", finished) // more than is held, the rest fits the pipe and our buffer
+	c := command(t, "progress", "131072", finished) // more than is held, the rest fits the pipe and the buffer
 	c.Stdout = out
 	go func() {
 		waitForFile(finished)

@@ -99,8 +99,8 @@ func waitedFor() map[int]bool {
 	return pids
 }
 
-// holds says whether the process has one of these pipes open. Of a process
-// whose descriptors we may not see it says no.
+// holds says whether the process has one of these pipes open. If this
+// process may not see the other's descriptors, it says no.
 func holds(pid int, pipes map[string]bool) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	fds, _ := os.ReadDir(dir)

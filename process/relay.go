@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// RelayOptions are a Relay's; the zero value does what happens without us.
+// RelayOptions are a Relay's; the zero value changes nothing for the command.
 type RelayOptions struct {
 	// KillAfter is how long a process may go on after it was sent SIGINT, SIGTERM,
 	// SIGHUP or SIGQUIT, until it is killed with all that it started. 0: as long
@@ -18,29 +18,29 @@ type RelayOptions struct {
 	KillAfter time.Duration
 
 	// Refused is told at once, on a goroutine of the relay's, of a signal that the
-	// system did not let us pass on. nil: nobody is.
+	// system did not let it pass on. nil: nobody is.
 	Refused func(error)
 }
 
 // Relay stands between the signals that reach this process and the attempts of
-// a command, so that they come out as if the command ran without us.
+// a command, so that they have the effect that they would have on the command alone.
 //
 // SIGINT, SIGTERM, SIGHUP and SIGQUIT, and on Linux all others that by default end
 // a program and can be caught, such as a SIGALRM from the alarm(2) of whoever ran
-// this process, are passed on to the attempt that runs, each time they come; what
-// becomes of it is its own affair, but after the first of them no further attempt
-// is made. When no attempt runs they cancel
-// the relay's context with an Interrupt; another one after that ends this
-// process, if it has not ended by itself within a second. SIGUSR1 and SIGUSR2
-// are passed on, and do nothing when no attempt runs.
+// this process, are passed on to the attempt that runs, each time they come. What
+// the attempt does about them is its own affair, but after the first of them no
+// further attempt is made. When no attempt runs they cancel the relay's context
+// with an Interrupt; another one after that ends this process, if it has not ended
+// by itself within a second. SIGUSR1 and SIGUSR2 are passed on, and do nothing when
+// no attempt runs.
 //
 // Without a controlling terminal the child's group also gets SIGWINCH, SIGTSTP
 // and SIGCONT; at SIGTSTP this process stops too, after the group.
 //
-// With one, the child is in our group and the kernel signals it itself: what is
-// typed there (Ctrl-C, Ctrl-\, Ctrl-Z) is not passed on a second time. A child
-// that stops itself in the terminal's foreground stops us too (Linux only), so
-// that the shell gets its prompt.
+// With one, the child is in this process's group and the kernel signals it itself:
+// what is typed there (Ctrl-C, Ctrl-\, Ctrl-Z) is not passed on a second time. If
+// the child stops itself in the terminal's foreground, this process stops too
+// (Linux only), so that the shell gets its prompt.
 //
 // SIGPIPE no longer ends this process: a write to a reader who is gone gives
 // EPIPE. A signal that was ignored when this process began stays ignored, and is
@@ -65,8 +65,8 @@ type Relay struct {
 	attempt   bool             // one is being started, or runs, or its output is read
 	current   *process         // its process, once it is started
 	early     []syscall.Signal // came before that
-	changed   bool             // a child of ours stopped or ended before that
-	first     syscall.Signal   // of those that ask us to end; 0: none came
+	changed   bool             // a child stopped or ended before that
+	first     syscall.Signal   // of those that ask this process to end; 0: none came
 	passed    map[syscall.Signal]bool
 	cancelled bool
 	kill      *time.Timer
@@ -110,7 +110,7 @@ func (r *Relay) Stop() {
 	r.cancel(nil)
 }
 
-// Signal is the first signal that asked us to end; 0 if none did.
+// Signal is the first signal that asked this process to end; 0 if none did.
 func (r *Relay) Signal() syscall.Signal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,13 +155,13 @@ func (r *Relay) EndsBy(last *Ended) syscall.Signal {
 	return r.first
 }
 
-// typedWait bounds the wait for our own part of a Ctrl-C (a choice: it comes at
-// the same time, and is only handled later where the machine is busy).
+// typedWait bounds the wait for this process's own SIGINT of a Ctrl-C (a choice: it
+// comes at the same time, and is only handled later where the machine is busy).
 const typedWait = 200 * time.Millisecond
 
-// awaitTyped waits, where the last attempt ended by SIGINT at our terminal, until
-// the SIGINT that the terminal sent to us as well has been seen: the attempt may
-// be over before.
+// awaitTyped is for a last attempt that ended by SIGINT at the terminal. It waits
+// until the SIGINT that the terminal sent to this process too has been seen, since
+// the attempt may be over before that.
 func (r *Relay) awaitTyped(last *Ended) {
 	if last == nil || last.Result.Signal != signalName(syscall.SIGINT) || !isTyped(syscall.SIGINT) {
 		return
@@ -202,7 +202,7 @@ func (r *Relay) run() {
 	}
 }
 
-// end handles a signal that asks us to end.
+// end handles a signal that asks this process to end.
 func (r *Relay) end(s syscall.Signal) {
 	typed := isTyped(s)
 	r.mu.Lock()
@@ -223,8 +223,8 @@ func (r *Relay) end(s syscall.Signal) {
 	}
 }
 
-// impatience is how long we may take to end after a second signal (a choice):
-// our own output's reader may take nothing.
+// impatience is how long this process may take to end after a second signal (a
+// choice): the reader of its output may take nothing.
 const impatience = time.Second
 
 // endWithout ends the wait, or what is left to do after an attempt.
@@ -239,7 +239,7 @@ func (r *Relay) endWithout(s syscall.Signal) {
 	r.cancel(Interrupt{r.first})
 }
 
-// pass passes on a signal that does not ask us to end.
+// pass passes on a signal that does not ask this process to end.
 func (r *Relay) pass(s syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -277,7 +277,7 @@ func (r *Relay) hear() {
 	}
 }
 
-// enter begins an attempt, unless we were asked to end.
+// enter begins an attempt, unless this process was asked to end.
 func (r *Relay) enter() error {
 	if r == nil {
 		return nil
@@ -312,7 +312,7 @@ func (r *Relay) attach(p *process) {
 	}
 }
 
-// heardBy says whether the process got the signal that asked us to end.
+// heardBy says whether the attempt's process got the signal that asked this one to end.
 func (r *Relay) heardBy(p *process) bool {
 	if r == nil {
 		return false
@@ -322,9 +322,9 @@ func (r *Relay) heardBy(p *process) bool {
 	return p.heard
 }
 
-// exited lets an attempt that a signal has ended be over soon. One that has
-// ended by itself after a signal has its last words read, however slow the
-// reader of our output is.
+// exited lets an attempt that a signal has ended be over soon. If it ended by
+// itself after a signal, all of its output is read, however slow the reader of
+// this process's output is.
 func (r *Relay) exited(p *process) {
 	if r == nil {
 		return
@@ -339,7 +339,7 @@ func (r *Relay) exited(p *process) {
 	}
 }
 
-// leave ends an attempt. If we were asked to end meanwhile, it was the last.
+// leave ends an attempt. If this process was asked to end meanwhile, it was the last.
 func (r *Relay) leave() {
 	if r == nil {
 		return

@@ -67,15 +67,16 @@ func (r *Relay) handle(s syscall.Signal) {
 	}
 }
 
-// isTyped says whether the kernel has sent this to all of our group, the child
-// with it. It does so for what is typed while we are in the foreground; a
-// signal that another process sends to us alone looks the same, and only then.
+// isTyped says whether the kernel has sent this signal to the whole group, and so
+// to the child too. It does that for what is typed while the group is in the
+// foreground. Then, and only then, a signal that another process sends to this one
+// alone looks the same.
 func isTyped(s syscall.Signal) bool {
 	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && hasTerminal() && inForeground()
 }
 
-// pause stops the child's group and then us, unless we were already told to go
-// on. What continues us reaches the group through run.
+// pause stops the child's group and then this process, unless it was already told
+// to go on. What continues this process reaches the group through run.
 func (r *Relay) pause() {
 	r.pass(syscall.SIGTSTP)
 	select {
@@ -88,9 +89,9 @@ func (r *Relay) pause() {
 
 func stopSelf() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
 
-// How long a child must be stopped until we stop too: a shell that continues
-// us both wakes us first. And how long orphans that have ended may stay (both
-// are choices).
+// How long a child must be stopped until this process stops too: a shell that
+// continues both wakes this one first. And how long orphans that have ended may
+// stay (both are choices).
 const (
 	stoppedFor = 20 * time.Millisecond
 	reapEvery  = time.Second

@@ -224,7 +224,7 @@ func TestStoppedChildIsEnded(t *testing.T) {
 	}
 }
 
-// The reader of our output takes nothing, and we were asked to end twice.
+// The reader of the output takes nothing, and two signals ask the tool to end.
 func TestSecondSignalDoesNotWaitForTheReader(t *testing.T) {
 	for name, s := range endings {
 		t.Run(name, func(t *testing.T) {
@@ -340,7 +340,7 @@ func BenchmarkNewRelay(b *testing.B) {
 	}
 }
 
-// A child may stop itself before we know that it runs.
+// A child may stop itself before the relay knows that it runs.
 func TestChildThatStopsEarlyIsSeen(t *testing.T) {
 	r := &Relay{caught: make(chan struct{})}
 	close(r.caught)

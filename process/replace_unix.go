@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// Replace makes this process the command: it gets all that is ours, with env
-// for its environment, and there is nothing of ours left around it. It returns
+// Replace makes this process the command, which inherits all that the process had,
+// with env for its environment. Nothing of outlast is left around it. It returns
 // only if the command cannot be started, with a *StartError.
 func Replace(argv, env []string) error {
 	if len(argv) == 0 || argv[0] == "" {

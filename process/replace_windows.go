@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// Replace runs the command with all that is ours, and exits as it does: Windows
-// cannot replace a process. It returns only if the command cannot be started,
+// Replace runs the command with all that this process has, and exits as it does:
+// Windows cannot replace a process. It returns only if the command cannot be started,
 // with a *StartError.
 func Replace(argv, env []string) error {
 	if len(argv) == 0 || argv[0] == "" {

@@ -4,7 +4,7 @@ import "os"
 
 // rest is what still runs of all that the attempt's process has started, itself
 // not counted: its descendants, its group with theirs, and, where orphans
-// become our children, those and theirs. It reaps those orphans that have
+// become this process's children, those and theirs. It reaps those orphans that have
 // ended.
 func (p *process) rest() []int {
 	all := processes()
@@ -39,16 +39,16 @@ func (p *process) rest() []int {
 	return left
 }
 
-// orphans is those of our children that the attempt's process has left to us:
-// they began after it, and nobody in this program has started them. While
+// orphans is those of this process's children that the attempt's process has left
+// behind: they began after it, and nobody in this program has started them. While
 // another attempt runs, nobody can tell whose they are.
-func (p *process) orphans(ours []proc) []proc {
+func (p *process) orphans(children []proc) []proc {
 	if !adopts() || running.others(p.pid()) {
 		return nil
 	}
 	var mine []proc
 	waited := waitedFor()
-	for _, c := range ours {
+	for _, c := range children {
 		later := c.started > p.begun || c.started == p.begun && c.pid > p.pid()
 		if !later || running.has(c.pid) || waited[c.pid] {
 			continue

@@ -11,5 +11,5 @@ func adopts() bool { return false }
 
 func isStopped(int) bool { return false }
 
-// ticksNow is for telling orphans apart, which only Linux gives us.
+// ticksNow is for telling orphans apart, which only Linux hands over.
 func ticksNow() int64 { return 0 }

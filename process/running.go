@@ -3,8 +3,8 @@ package process
 import "sync"
 
 // running is the pids of all attempts' processes that nobody has waited for
-// yet: they are no orphans that we may reap, and what one started is not
-// another's.
+// yet. They are no orphans that may be reaped here, and what one of them started is
+// not another's.
 var running = pidSet{pids: map[int]bool{}}
 
 type pidSet struct {

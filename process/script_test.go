@@ -14,7 +14,8 @@ func init() {
 	children["replaced"] = func(args []string) { must(Replace(args, os.Environ())) }
 }
 
-// What execvp(3) runs by the shell, we do: the same comes out as by env.
+// A script without an interpreter is run by the shell, as execvp(3) has it: the same
+// comes out as by env.
 func TestScriptsWithoutAnInterpreter(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -16,18 +16,17 @@ const (
 	holderKill  = time.Second      // from SIGTERM to SIGKILL, unless the command has a KillAfter
 )
 
-// leftoverWait is all that a process gets that was left behind by one that a
-// signal has ended; and how long a reader that does not read may keep back an
-// attempt that was ended (a choice). It never bounds how long our own writing
-// takes otherwise.
+// leftoverWait is all the time that a process gets if a signal has ended the one
+// that left it behind. It is also how long a reader that does not read may hold up
+// an attempt that was ended (a choice). It bounds no other writing of output.
 const leftoverWait = 250 * time.Millisecond
 
 // settle waits for the output after the process is gone. All that the process
-// itself wrote is read, however slow the reader of our output is. What a process
-// that succeeded left behind may go on, and CarryOn reads it. What a failed one
-// left behind is read as hearOut says and then, if we can find it, ended as an
-// attempt is, since the next attempt would start another; where we cannot, the
-// pipe is closed.
+// itself wrote is read, however slow the reader of this process's output is. What a
+// process that succeeded left behind may go on, and CarryOn reads it. What a failed
+// one left behind is read as hearOut says and then, if it can be found, ended as an
+// attempt is, since the next attempt would start another. If it cannot be found,
+// the pipe is closed.
 func (p *process) settle(ctx context.Context, why reason, c *Command) {
 	p.stopFeeds()
 	c.Inputs.after()

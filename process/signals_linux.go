@@ -22,8 +22,8 @@ func canIgnore(s syscall.Signal) bool {
 
 // lateSignals are all others that by default end a program: what a caller's alarm(2)
 // or a limit on the processor's time sends, and whatever kill(1) can. Without those
-// that cannot be caught. A SIGXFSZ can mean a file of our own, where there is a
-// limit.
+// that cannot be caught. A SIGXFSZ can be about a file that this process writes, where
+// there is a limit.
 func lateSignals() []syscall.Signal {
 	late := []syscall.Signal{
 		unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGALRM,

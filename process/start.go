@@ -14,7 +14,7 @@ import (
 
 // The exit codes of a shell for a command that it cannot run.
 const (
-	exitCannotRun = 126 // it is there, but is no program that we may run
+	exitCannotRun = 126 // it is there, but is no program that may be run
 	exitNotFound  = 127
 )
 

@@ -12,8 +12,8 @@ import (
 
 // ShellStatus is the attempt's exit status as a shell gives it: its exit code,
 // or 128 and the number of the signal that ended it. It is 1 of a process that
-// could not be ended, and of one that SIGPIPE has ended because we could not
-// write its output, other than to a reader who is gone: Commit says why.
+// could not be ended, and of one that SIGPIPE has ended because its output
+// could not be written, for another reason than a reader who is gone: Commit says why.
 func (e *Ended) ShellStatus() int {
 	if e.endedByUs() {
 		return 1

@@ -16,7 +16,7 @@ const (
 	// default; the empty mode means it too.
 	Replay StdinMode = "replay"
 	// Pass hands the descriptor on as it is: the child has the very file, pipe
-	// or socket, as without us. What an attempt has read of it is gone, so after
+	// or socket. What an attempt has read of it is gone, so after
 	// an attempt that read something, or may have, a further one is refused.
 	Pass StdinMode = "pass"
 	// None gives the null device.
@@ -27,12 +27,12 @@ const (
 // reads it from its beginning, whatever the attempts before have read of it:
 //
 //   - A file or a block device is sought back to where it stood when NewStdin
-//     was called. The child shares our place in it, so after the call it stands
-//     where the last attempt left it.
+//     was called. The child shares this process's place in it, so after the call
+//     it stands where the last attempt left it.
 //   - A terminal, the null device and any other device is handed on as it is.
 //   - Of a pipe or a stream socket, what an attempt takes is kept: the first
 //     64 KiB in memory, the rest in a private temporary file. The next attempt
-//     gets that and then what comes. The child reads a pipe of ours, into which
+//     gets that and then what comes. The child reads a pipe made here, into which
 //     one memory page at a time is copied. Only what the child has taken out of
 //     it is taken from the real input, so that whatever reads that after the
 //     call finds all that no attempt has read. (Where a pipe cannot be looked
@@ -59,7 +59,7 @@ const (
 	handedOn            // to every attempt: nothing can be said or done about it
 	rewound             // a file: sought back
 	unrewound           // a file that is passed on
-	piped               // given through a pipe of ours
+	piped               // given through a pipe made here
 	once                // handed on to one attempt
 )
 

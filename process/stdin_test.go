@@ -137,7 +137,7 @@ func TestFileIsReadFromItsPlaceEachTime(t *testing.T) {
 	}
 }
 
-// A shell's next command reads on where the wrapped one stopped, as without us.
+// A shell's next command reads on where the wrapped one stopped.
 func TestFileIsSharedWithTheShell(t *testing.T) {
 	f := opened(t, "1\n2\n3\n4\n5\n", os.O_RDONLY)
 	got := twice(t, `read a; $twice replay 1 sh -c 'read b; read c; echo $b $c'; cat`, f)

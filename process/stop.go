@@ -28,8 +28,8 @@ func interruptOf(ctx context.Context) syscall.Signal {
 }
 
 // UnendedError says which processes of an attempt were to be ended and still
-// run, because they are another user's and the system does not let us signal
-// them.
+// run, because they are another user's and the system does not let this process
+// signal them.
 type UnendedError struct {
 	Command string
 	Pids    []int
@@ -41,7 +41,7 @@ func (e *UnendedError) Error() string {
 
 // stop ends the process and all that it has started: a signal, and what is
 // still there after killAfter is killed. It returns when they are gone, or when
-// only those are left that we may not signal.
+// only those are left that may not be signalled.
 func (p *process) stop(signal syscall.Signal, killAfter time.Duration) {
 	deadline := time.NewTimer(killAfter)
 	defer deadline.Stop()
@@ -111,7 +111,7 @@ func (p *process) clear(find func() []int, signal syscall.Signal, deadline <-cha
 		case <-deadline:
 			deadline, giveUp, signal = nil, time.After(sweepAfter), syscall.SIGKILL
 			pause = sweepEvery
-		case <-giveUp: // asleep in the kernel, where the kill takes effect when they wake; or not ours
+		case <-giveUp: // asleep in the kernel, where the kill takes effect when they wake; or another user's
 			p.refused(left...)
 			return told
 		case <-hurry:
@@ -122,7 +122,7 @@ func (p *process) clear(find func() []int, signal syscall.Signal, deadline <-cha
 	}
 }
 
-// refused remembers those that run and that we may not signal.
+// refused remembers those that run and may not be signalled.
 func (p *process) refused(pids ...int) {
 	for _, pid := range pids {
 		if !refuses(pid) {

@@ -199,7 +199,7 @@ func (s *stream) release() {
 }
 
 // put writes to out, unless that has failed before. A reader who is gone ends
-// the child as it would in a pipeline: with the pipe closed at our side, the
+// the child as it would in a pipeline: with the pipe closed at this side, the
 // child's next write gets SIGPIPE. The caller holds writing.
 func (s *stream) put(p []byte) bool {
 	s.mu.Lock()

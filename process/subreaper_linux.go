@@ -12,7 +12,7 @@ import (
 var subreaper atomic.Bool
 
 // BecomeSubreaper makes this process the parent of every orphan among its
-// descendants (PR_SET_CHILD_SUBREAPER), so that an attempt that we end takes
+// descendants (PR_SET_CHILD_SUBREAPER), so that an attempt that is ended takes
 // with it also what has left its process group, with setsid(2) or by forking
 // twice. Without it, these are found only while their ancestors live. It is the
 // whole process's, and so is the caller's to choose; a Relay then reaps the
@@ -28,8 +28,8 @@ func BecomeSubreaper() error {
 	return nil
 }
 
-// adopts says whether orphans become our children; those of a container's do
-// become its process 1's.
+// adopts says whether orphans become this process's children; in a container they
+// become those of process 1.
 func adopts() bool { return subreaper.Load() || os.Getpid() == 1 }
 
 // reapOrphans waits for the children that have ended and that nobody in this

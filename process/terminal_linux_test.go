@@ -348,7 +348,7 @@ func TestBackgroundJob(t *testing.T) {
 	s.statusIs(143)
 	s.typed("$T @idle two never 0 &\n")
 	s.await("two")
-	s.typed("kill -TERM $!; wait $!\n") // us alone
+	s.typed("kill -TERM $!; wait $!\n") // the tool alone
 	s.statusIs(143)
 	s.typed("$T @idle three never 0 &\n")
 	s.await("three")
@@ -357,7 +357,7 @@ func TestBackgroundJob(t *testing.T) {
 	s.leave()
 }
 
-// A job in the background that reads the terminal is stopped, as without us.
+// A job in the background that reads the terminal is stopped, as any is.
 func TestBackgroundJobThatReads(t *testing.T) {
 	t.Parallel()
 	s := startShell(t)
@@ -378,7 +378,7 @@ func TestBackgroundJobThatReads(t *testing.T) {
 	s.leave()
 }
 
-// TERM, HUP and USR1 reach the child once, though it is in our group; a new
+// TERM, HUP and USR1 reach the child once, though it is in the tool's group; a new
 // size of the terminal comes from the kernel.
 func TestSignalsToUsAtATerminal(t *testing.T) {
 	t.Parallel()
@@ -419,7 +419,7 @@ func TestSignalsToUsAtATerminal(t *testing.T) {
 }
 
 // An attempt that takes too long is ended with all that it started, though it
-// is in our group and we are not ended with it.
+// is in the tool's group, and the tool is not ended with it.
 func TestTimeLimitAtATerminal(t *testing.T) {
 	t.Parallel()
 	s := startShell(t)
@@ -475,7 +475,7 @@ func TestGroupAtATerminal(t *testing.T) {
 	s.statusIs(0)
 	child, tool := pidIn(t, filepath.Join(s.dir, "child")), pidIn(t, filepath.Join(s.dir, "tool"))
 	if child != tool {
-		t.Errorf("the child is in group %d, we in %d", child, tool)
+		t.Errorf("the child is in group %d, the tool in %d", child, tool)
 	}
 	s.leave()
 }

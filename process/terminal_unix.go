@@ -10,7 +10,7 @@ import (
 )
 
 // hasTerminal says whether this process has a controlling terminal. With one,
-// a child stays in our process group: a shell's job control knows jobs by their
+// a child stays in this process's group: a shell's job control knows jobs by their
 // group, so that Ctrl-C, Ctrl-Z, fg and bg are right only if the child is in
 // the group that the shell has made, also in a pipeline. Without one, a child
 // leads a group of its own, which a signal reaches as a whole.
@@ -23,7 +23,7 @@ var hasTerminal = sync.OnceValue(func() bool {
 	return true
 })
 
-// inForeground says whether what is typed at our terminal reaches our group.
+// inForeground says whether what is typed at the terminal reaches this group.
 // Neither this nor anything else here changes the terminal.
 func inForeground() bool {
 	tty, err := openTTY()

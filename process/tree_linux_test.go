@@ -26,7 +26,7 @@ var escapes = map[string]string{
 	"one that starts others": `setsid sh -c 'while :; do sleep 0.01; (sleep 5 &); done' &`,
 }
 
-// Whatever way a descendant has taken, an attempt that we end takes it along.
+// Whatever way a descendant has taken, an attempt that is ended takes it along.
 func TestTimeLimitEndsAllDescendants(t *testing.T) {
 	for name, script := range escapes {
 		for _, parent := range []string{"exec sleep 60", "trap '' TERM; while :; do sleep 0.05; done"} {
@@ -87,8 +87,8 @@ func TestDescendantThatHoldsTheOutput(t *testing.T) {
 	}
 }
 
-// Orphans that have ended do not stay as zombies, nor are other children of
-// this program waited for by us.
+// Orphans that have ended do not stay as zombies, and other children of
+// this program are not waited for.
 func TestOrphansAreReapedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	r := startTool(t, nil, "sh", "-c", `for i in 1 2 3 4 5; do (setsid true </dev/null >/dev/null 2>&1 &); done; : >ready; until [ -e go ]; do sleep 0.05; done; exit 4`)
@@ -116,7 +116,7 @@ func init() {
 		ours := exec.Command("sh", "-c", "exit 5")
 		must(ours.Start())
 		must(exec.Command("sh", "-c", "(true &) & (true &) &").Run())
-		for zombies := 0; zombies < 3; { // ours, and the two orphans
+		for zombies := 0; zombies < 3; { // the child's, and the two orphans
 			zombies = 0
 			for _, c := range processes() {
 				if c.parent == os.Getpid() && c.state == 'Z' {
