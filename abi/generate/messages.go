@@ -83,7 +83,7 @@ func generated(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files[page] = text
-	files[filepath.Join(root, "js/src/wire-types.ts")] = []byte(typeScript())
+	files[filepath.Join(root, "js/src/wire/types.ts")] = []byte(typeScript())
 	files[filepath.Join(root, "python/src/outlast/_wire/types.py")] = []byte(python())
 	return files, nil
 }

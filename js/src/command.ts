@@ -1,14 +1,26 @@
 /** Carries out a call that is a command. */
 
 import { basename } from "node:path";
-import type { Call } from "./call.js";
-import type { Outcome } from "./outcome.js";
+import {
+  anything,
+  type Check,
+  checkMembers,
+  type Members,
+  optional,
+  show,
+} from "./arguments/members.js";
+import type { Call } from "./call/call.js";
+import type { Outcome } from "./call/outcome.js";
+import type { Result } from "./call/result.js";
 import { Policy } from "./policy.js";
-import { type Command, runOnce } from "./process.js";
-import type { Result } from "./result.js";
-import type { RunOptions } from "./run.js";
-import { RUN_OPTIONS } from "./task.js";
-import { checkMembers, show } from "./wire.js";
+import { type Command, runOnce } from "./process/process.js";
+import {
+  CALL_OPTIONS,
+  type CallOptions,
+  OUTCOME_OPTIONS,
+  type OutcomeOptions,
+} from "./run/options.js";
+import { MAX_TIMEOUT } from "./time/clock.js";
 
 /** The command that the built-in policies know. */
 const KNOWN = ["omnigraph", "omnigraph.exe"];
@@ -17,11 +29,8 @@ const KNOWN = ["omnigraph", "omnigraph.exe"];
  * choice, and what container runtimes use). */
 const KILL_AFTER = 10_000;
 
-/** The longest that a timer can wait. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
-
 /** How a command is run. */
-export interface CommandOptions extends Omit<RunOptions, "resultOf" | "onlyRequest"> {
+export interface CommandOptions extends CallOptions, OutcomeOptions {
   /** Decides: a policy, or the name of a built-in one. `omnigraph` for the command of that
    * name. For any other a policy must be named, since it is the command's texts that say
    * whether anything has happened. */
@@ -38,6 +47,26 @@ export interface CommandOptions extends Omit<RunOptions, "resultOf" | "onlyReque
    * given. */
   readonly killAfter?: number | undefined;
 }
+
+/** Wants milliseconds that a timer can wait. */
+const limit: Check = (ms, name) => {
+  if (!((ms as number) > 0 && (ms as number) <= MAX_TIMEOUT)) {
+    throw new RangeError(
+      `outlast: ${name} is ${show(ms)}, and must be above 0 ms and at most ${MAX_TIMEOUT}`,
+    );
+  }
+};
+
+const OPTIONS: Members<CommandOptions> = {
+  ...CALL_OPTIONS,
+  ...OUTCOME_OPTIONS,
+  policy: anything,
+  input: anything,
+  cwd: anything,
+  env: anything,
+  attemptTimeout: optional(limit),
+  killAfter: optional(limit),
+};
 
 /** A command that was carried out, with its last attempt's result. */
 export interface Completed {
@@ -79,8 +108,6 @@ export async function runCommand(
   checkMembers(options, OPTIONS, "the options of a command");
   checkArgv(argv);
   const { policy, input, cwd, env, attemptTimeout, killAfter = KILL_AFTER, ...rest } = options;
-  checkTime("attemptTimeout", attemptTimeout);
-  checkTime("killAfter", killAfter);
   const command: Command = {
     argv,
     input: typeof input === "string" ? Buffer.from(input) : input,
@@ -105,30 +132,12 @@ export async function runCommand(
   return { argv: [...argv], outcome, ok: outcome.ok, exitCode, signal, ...printed };
 }
 
-const OPTIONS = [
-  ...RUN_OPTIONS.filter((name) => name !== "resultOf" && name !== "onlyRequest"),
-  "policy",
-  "input",
-  "cwd",
-  "env",
-  "attemptTimeout",
-  "killAfter",
-];
-
 function checkArgv(argv: readonly string[]): void {
   if (!Array.isArray(argv) || argv.some((each) => typeof each !== "string")) {
     throw new TypeError("outlast: argv must be an array of strings; no shell splits it");
   }
   if (argv.length === 0) {
     throw new RangeError("outlast: argv is empty, and must begin with a program");
-  }
-}
-
-function checkTime(name: string, ms: number | undefined): void {
-  if (ms !== undefined && !(ms > 0 && ms <= MAX_TIMEOUT)) {
-    throw new RangeError(
-      `outlast: ${name} is ${show(ms)}, and must be above 0 ms and at most ${MAX_TIMEOUT}`,
-    );
   }
 }
 

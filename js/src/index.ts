@@ -4,10 +4,8 @@
  * Nothing of the plugin is loaded before a call's first failure. Times are milliseconds.
  */
 
-export type { Action, Readiness, Retry, Stop, Wake, Why } from "./action.js";
-export type { Call } from "./call.js";
-export type { Clock } from "./clock.js";
-export { type CommandOptions, type Completed, runCommand } from "./command.js";
+export type { Action, Readiness, Retry, Stop, Wake, Why } from "./call/action.js";
+export type { Call } from "./call/call.js";
 export {
   CallError,
   Cancelled,
@@ -22,7 +20,17 @@ export {
   type PluginErrorDetails,
   PolicyError,
   PreconditionFailed,
-} from "./errors.js";
+} from "./call/errors.js";
+export type { Effects, Outcome, OutcomeType, PastAttempt } from "./call/outcome.js";
+export { type Result, type Sent, succeeded } from "./call/result.js";
+export { type CommandOptions, type Completed, runCommand } from "./command.js";
+export {
+  type BodyLike,
+  type ResponseLike,
+  type ResponseOptions,
+  resultOfResponse,
+} from "./evidence/response.js";
+export { type ResultOf, type ResultOfOptions, resultOf } from "./evidence/result-of.js";
 export type {
   AttemptEnded,
   CallEvent,
@@ -32,22 +40,15 @@ export type {
   Stopped,
   Told,
   Waiting,
-} from "./events.js";
-export { getHooks, type Hook, type Logger, logTo, setHooks } from "./hooks.js";
-export type { Host } from "./host.js";
-export { type Info, info } from "./info.js";
-export type { Effects, Outcome, OutcomeType, PastAttempt } from "./outcome.js";
-export { defaultPlugin, Plugin } from "./plugin.js";
-export { Policy, type PolicyDocument, type PolicyOptions } from "./policy.js";
-export {
-  type BodyLike,
-  type ResponseLike,
-  type ResponseOptions,
-  resultOfResponse,
-} from "./response.js";
-export { type Result, type Sent, succeeded } from "./result.js";
-export { type ResultOf, type ResultOfOptions, resultOf } from "./result-of.js";
+} from "./hooks/events.js";
+export { getHooks, type Hook, type Logger, logTo, setHooks } from "./hooks/hooks.js";
+export type { Host } from "./plugin/host.js";
+export { type Info, info } from "./plugin/info.js";
+export { defaultPlugin, Plugin } from "./plugin/plugin.js";
+export type { SessionOptions, When, WhenExplained } from "./policy/session.js";
+export type { PolicyDocument } from "./policy/source.js";
+export { Policy, type PolicyOptions, type Session } from "./policy.js";
 export { type Judge, outcomeOf, type RetryOptions, retry } from "./retry.js";
-export type { AttemptContext, Attempter, Repairer, RunOptions } from "./run.js";
-export type { Session, SessionOptions, When, WhenExplained } from "./session.js";
-export type { Text } from "./text.js";
+export type { AttemptContext, Attempter, Repairer, RunOptions } from "./run/options.js";
+export type { Clock } from "./time/clock.js";
+export type { Text } from "./wire/text.js";

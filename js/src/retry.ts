@@ -1,15 +1,20 @@
 /** Functions that ride out a restart. */
 
-import type { Call } from "./call.js";
-import { errorOf, OutlastError } from "./errors.js";
-import type { Outcome } from "./outcome.js";
+import { anything, checkMembers, type Members } from "./arguments/members.js";
+import type { Call } from "./call/call.js";
+import { OutlastError } from "./call/errors.js";
+import type { Outcome } from "./call/outcome.js";
+import { type Result, succeeded } from "./call/result.js";
+import { discard, isResponse, resultOfResponse } from "./evidence/response.js";
 import { Policy } from "./policy.js";
-import { discard, isResponse, resultOfResponse } from "./response.js";
-import { type Result, succeeded } from "./result.js";
-import type { AttemptContext, RunOptions } from "./run.js";
-import { Secrets } from "./secrets.js";
-import { RUN_OPTIONS } from "./task.js";
-import { checkMembers } from "./wire.js";
+import {
+  type AttemptContext,
+  CALL_OPTIONS,
+  type CallOptions,
+  FAILURE_OPTIONS,
+  type FailureOptions,
+} from "./run/options.js";
+import { run } from "./run/run.js";
 
 /** Maps a value that a function returned to the failure that it stands for; `undefined`:
  * the function succeeded. */
@@ -19,7 +24,7 @@ export type Judge<T> = (
 ) => Result | undefined | Promise<Result | undefined>;
 
 /** How a function is called again. */
-export interface RetryOptions<T> extends Omit<RunOptions, "check"> {
+export interface RetryOptions<T> extends CallOptions, FailureOptions {
   /** Decides: a policy, or the name of a built-in one. `omnigraph` unless given. */
   readonly policy?: Policy | string | undefined;
   /** Maps returned values that stand for a failure to results. When the policy stops at
@@ -30,6 +35,14 @@ export interface RetryOptions<T> extends Omit<RunOptions, "check"> {
    * {@link outcomeOf} has its outcome. False unless given. */
   readonly reraise?: boolean | undefined;
 }
+
+const OPTIONS: Members<RetryOptions<unknown>> = {
+  ...CALL_OPTIONS,
+  ...FAILURE_OPTIONS,
+  policy: anything,
+  judge: anything,
+  reraise: anything,
+};
 
 /**
  * Lets a function ride out a server's restart: it is called again as long as the policy
@@ -51,47 +64,25 @@ export async function retry<T>(
   checkMembers(options, OPTIONS, "the options of retry");
   const { policy = "omnigraph", judge = judgeResponse, reraise = false, ...rest } = options;
   const decides = typeof policy === "string" ? await Policy.load(policy) : policy;
-  let last: { value: T } | { error: unknown } | undefined;
+  let last: { value: T } | undefined;
   const attempt = async (context: AttemptContext): Promise<Result> => {
-    discard(last && "value" in last ? last.value : undefined);
+    discard(last?.value);
     last = undefined;
-    try {
-      const value = await work(context);
-      last = { value };
-      return (await judge(value, context)) ?? { exitCode: 0 };
-    } catch (error) {
-      last = { error };
-      throw error;
-    }
+    const value = await work(context);
+    last = { value };
+    return (await judge(value, context)) ?? { exitCode: 0 };
   };
-  const outcome = await decides.run(attempt, call, rest);
-  const label = new Secrets(rest.secrets).call(call).label;
-  return settle(outcome, last, label, reraise, rest.signal);
-}
-
-const OPTIONS = [...RUN_OPTIONS.filter((name) => name !== "check"), "policy", "judge", "reraise"];
-
-function settle<T>(
-  outcome: Outcome,
-  last: { value: T } | { error: unknown } | undefined,
-  label: string | undefined,
-  reraise: boolean,
-  signal: AbortSignal | undefined,
-): T {
-  if (last && "value" in last && outcome.type !== "cancelled") {
+  const { outcome, raised, error } = await run(decides, attempt, call, rest);
+  if (last && !raised && outcome.type !== "cancelled") {
     remember(last.value, outcome);
     return last.value;
   }
-  const raised = last && "error" in last ? last : undefined;
-  if (outcome.type === "cancelled" && signal?.aborted) {
-    discard(last && "value" in last ? last.value : undefined);
-    throw errorOf(outcome, label, { cause: signal.reason });
-  }
-  if (raised && reraise) {
+  discard(last?.value);
+  if (raised && reraise && !(outcome.type === "cancelled" && rest.signal?.aborted)) {
     remember(raised.error, outcome);
     throw raised.error;
   }
-  throw errorOf(outcome, label, raised && { cause: raised.error });
+  throw error();
 }
 
 /** Answers of `fetch` with a status from 400 on stand for a failure. */

@@ -1,8 +1,8 @@
 /** Tests without sleeping. */
 
 import { setImmediate } from "node:timers/promises";
-import { type Clock, clocks } from "./clock.js";
-import { micros, millis } from "./wire.js";
+import { type Clock, clocks } from "./time/clock.js";
+import { micros, millis } from "./wire/values.js";
 
 /** A clock that moves only when it is slept on or advanced. Calls may share it, but then
  * they share its time too. */

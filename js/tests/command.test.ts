@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Cancelled, Policy, type PolicyDocument, runCommand } from "outlast";
 import { virtualTime } from "outlast/testing";
-import { document, folder, READ, until, WRITE } from "./helpers.js";
+import { document, folder, READ, ROOT, until, WRITE } from "./helpers.js";
 
 const LOCAL = { remote: false, write: true };
 
@@ -163,7 +163,7 @@ test("a signal that ends this process ends the command too", async (t) => {
   `;
   const args = ["--input-type=module", "-e", program];
   const parent = spawn(process.execPath, args, {
-    cwd: new URL("../", import.meta.url),
+    cwd: ROOT,
     stdio: "inherit",
   });
   const child = await pidIn(file);

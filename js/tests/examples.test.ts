@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "./helpers.js";
 
 for (const [name, shown] of [
   ["survive-a-restart.mjs", /there: hello\n.*three seconds\nasked, and answered after .*: hello\n/],
@@ -13,7 +14,7 @@ for (const [name, shown] of [
   ],
 ] as const) {
   test(name, { timeout: 120_000 }, () => {
-    const path = fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
+    const path = join(ROOT, "examples", name);
     assert.match(execFileSync(process.execPath, [path], { encoding: "utf8" }), shown);
   });
 }

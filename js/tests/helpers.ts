@@ -9,6 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Result } from "outlast";
+
+/** The folder of the package. */
+export const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export const READ = { remote: true, write: false };
 export const WRITE = { remote: true, write: true };
@@ -27,6 +32,25 @@ export const REFUSED = report(
   "tcp connect error",
   "Connection refused (os error 111)",
 );
+
+/** How an attempt ends that meets no server. */
+export const FAILED: Result = { exitCode: 1, stderr: REFUSED };
+
+/** What it prints of a store that needs a repair. */
+export const DRIFT = report(
+  "table 'people' is ahead of its manifest; run `omnigraph repair` first",
+);
+
+/** An attempt that fails so often, and then succeeds. */
+export function after(failures: number, failure: () => Result): () => Result {
+  let left = failures;
+  return () => (left-- > 0 ? failure() : { exitCode: 0 });
+}
+
+/** An attempt that throws. */
+export const thrown = (error: unknown) => () => {
+  throw error;
+};
 
 /** The error of a connection that was refused, as Node has it. */
 export function refused(): Error {
@@ -108,4 +132,19 @@ export function document(maxWait = "60s"): Record<string, unknown> {
       { kind: "failed", then: [{ stop: { effects: "unknown" } }] },
     ],
   };
+}
+
+/** A server that counts connections' first words and then does something. */
+export async function counting(
+  t: TestContext,
+  then: (socket: Socket) => void,
+): Promise<[number, () => number]> {
+  let got = 0;
+  const port = await listen(t, (socket) => {
+    socket.once("data", () => {
+      got++;
+      then(socket);
+    });
+  });
+  return [port, () => got];
 }

@@ -5,10 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { folder } from "./helpers.js";
-
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
+import { folder, ROOT } from "./helpers.js";
 
 function run(cwd: string, program: string, ...args: string[]): string {
   // What npm tells its scripts is of this package.
@@ -86,7 +83,7 @@ await session.next({ exit_code: 1 });
 
 test("what is packed, installed in an empty folder", { timeout: 300_000 }, async (t) => {
   const { home, files } = installed(t);
-  const plugin = new URL("../../plugin/", import.meta.url);
+  const plugin = join(ROOT, "../plugin");
 
   await t.test("has the plugin and its types, and nothing of the tests", () => {
     for (const name of ["README.md", "LICENSE", "dist/index.d.ts", "dist/plugin/outlast.wasm"]) {
@@ -94,7 +91,7 @@ test("what is packed, installed in an empty folder", { timeout: 300_000 }, async
     }
     assert.ok(!files.some((name) => /test\.|^src|bench|\.map$/.test(name)));
     const carried = readFileSync(join(home, "node_modules/outlast/dist/plugin/outlast.wasm"));
-    assert.ok(carried.equals(readFileSync(new URL("outlast.wasm", plugin))));
+    assert.ok(carried.equals(readFileSync(join(plugin, "outlast.wasm"))));
     const main = JSON.parse(readFileSync(join(home, "node_modules/outlast/package.json"), "utf8"));
     assert.deepEqual(main.dependencies, { "@extism/extism": "1.0.3" });
   });
@@ -103,7 +100,7 @@ test("what is packed, installed in an empty folder", { timeout: 300_000 }, async
     writeFileSync(join(home, "program.js"), PROGRAM);
     const said = JSON.parse(run(home, process.execPath, "program.js"));
     assert.deepEqual([said.answer, said.waits], ["answer", 3]);
-    const recorded = readFileSync(new URL("outlast.wasm.sha256", plugin), "utf8").trim();
+    const recorded = readFileSync(join(plugin, "outlast.wasm.sha256"), "utf8").trim();
     assert.equal(said.sha256, recorded);
   });
 

@@ -4,9 +4,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Instance } from "../../dist/engine.js";
-import { compile } from "../../dist/module.js";
-import { readWasm } from "../../dist/wasm.js";
+import { readWasm } from "../../dist/plugin/file.js";
+import { Instance } from "../../dist/plugin/instance.js";
+import { compile } from "../../dist/plugin/module.js";
 import { load, replay } from "./transcripts.js";
 
 const exchanges = load();

@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Action, type Call, PluginError, Policy, type Result, type Session } from "outlast";
-import { readAction } from "../../dist/action.js";
-import { Plugin } from "../../dist/plugin.js";
+import { readAction } from "../../dist/call/action.js";
+import { Plugin } from "../../dist/plugin/plugin.js";
 import { type Exchange, load } from "./transcripts.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: what a request has, the contract tells

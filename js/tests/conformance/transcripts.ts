@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { Instance } from "../../dist/engine.js";
-import type { Host } from "../../dist/host.js";
+import type { Host } from "../../dist/plugin/host.js";
+import type { Instance } from "../../dist/plugin/instance.js";
 
 const FILE = new URL("../../../abi/transcripts/transcripts.jsonl.gz", import.meta.url);
 

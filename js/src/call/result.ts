@@ -1,0 +1,183 @@
+/** How one attempt ended. */
+
+import {
+  anything,
+  type Check,
+  checkMembers,
+  type Members,
+  optional,
+  show,
+} from "../arguments/members.js";
+import { type Text, textMembers } from "../wire/text.js";
+import type { WireResult } from "../wire/types.js";
+import { MAX_INTEGER, microsIfGiven, retryAfterMicros, time } from "../wire/values.js";
+
+/** Whether an attempt's request left the caller. */
+export type Sent = NonNullable<WireResult["sent"]>;
+
+const SENT: readonly unknown[] = ["no", "yes", "unknown"] satisfies Sent[];
+
+const MAX_SIGNAL_BYTES = 32;
+
+/**
+ * How one attempt ended, either as a process (an exit code or a signal, with what it
+ * printed) or as an HTTP exchange (a status or a message).
+ *
+ * Texts are best given as bytes, just as they arrived: a policy looks at where words
+ * stand, and a reader that converts line ends moves them.
+ */
+export interface Result {
+  /** The process's, if it exited. `null` as child_process has it: it did not. */
+  readonly exitCode?: number | null | undefined;
+  /** What it printed; of more than 64 KiB the policy gets both ends. */
+  readonly stdout?: Text | undefined;
+  /** The same for its other stream. */
+  readonly stderr?: Text | undefined;
+  /** Of an exchange that was answered. */
+  readonly httpStatus?: number | undefined;
+  /** What an exchange that failed said. */
+  readonly message?: Text | undefined;
+  /** The server's Retry-After in milliseconds. Any number is safe; a negative one is
+   * not heard. */
+  readonly retryAfter?: number | undefined;
+  /** Whether the request left the caller, where that is known better than the texts
+   * can say. `unknown` unless given. */
+  readonly sent?: Sent | undefined;
+  /** The name of the signal that ended the process, such as `SIGKILL`. */
+  readonly signal?: string | null | undefined;
+  /** The attempt was ended at its time limit. */
+  readonly timedOut?: boolean | undefined;
+  /** Its output has reached the user, so it must not run again. */
+  readonly streamed?: boolean | undefined;
+  /** When it began, in milliseconds of the clock that the call is driven with. When the
+   * driver began it unless given. */
+  readonly started?: number | undefined;
+  /** When it ended, likewise. */
+  readonly ended?: number | undefined;
+}
+
+/** Whether an attempt succeeded: exit code 0, or a 2xx status without a message. */
+export function succeeded(result: Result): boolean {
+  if (result.timedOut || result.signal) {
+    return false;
+  }
+  if (result.exitCode !== undefined && result.exitCode !== null) {
+    return result.exitCode === 0;
+  }
+  const status = result.httpStatus ?? 0;
+  return status >= 200 && status < 300 && !result.message?.length;
+}
+
+/**
+ * A result as the wire has it.
+ *
+ * @throws TypeError if a member is unknown or of the wrong type.
+ * @throws RangeError if a time is out of bounds.
+ */
+export function resultMembers(result: Result): WireResult {
+  checkResult(result);
+  const { exitCode, httpStatus } = result;
+  return {
+    ...textMembers("stdout", result.stdout),
+    ...textMembers("stderr", result.stderr),
+    ...textMembers("message", result.message),
+    exit_code: bounded(exitCode),
+    http_status: bounded(httpStatus),
+    signal: result.signal || undefined,
+    retry_after_us: retryAfterMicros(result.retryAfter),
+    started_us: microsIfGiven(result.started, "result.started"),
+    ended_us: microsIfGiven(result.ended, "result.ended"),
+    timed_out: result.timedOut || undefined,
+    streamed: result.streamed || undefined,
+    sent: result.sent,
+  };
+}
+
+function bounded(value: number | null | undefined): number | undefined {
+  return typeof value === "number"
+    ? Math.max(-MAX_INTEGER, Math.min(value, MAX_INTEGER))
+    : undefined;
+}
+
+/** Refuses what is no result. */
+export function checkResult(result: Result): void {
+  checkPlain(result);
+  checkMembers(result, MEMBERS, "result", "result.");
+}
+
+const integer: Check = (value, name) => {
+  if (!Number.isInteger(value ?? 0)) {
+    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be an integer`);
+  }
+};
+
+const status: Check = (value, name) => {
+  integer(value, name);
+  if ((value as number) < 0) {
+    throw new TypeError(`outlast: ${name} is ${value}, and must not be negative`);
+  }
+};
+
+const text: Check = (value, name) => {
+  if (typeof (value ?? "") !== "string" && !(value instanceof Uint8Array)) {
+    throw new TypeError(`outlast: ${name} must be a string or a Uint8Array`);
+  }
+};
+
+const sent: Check = (value, name) => {
+  if (!SENT.includes(value ?? "unknown")) {
+    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be "no", "yes" or "unknown"`);
+  }
+};
+
+const retryAfter: Check = (value, name) => {
+  if (typeof (value ?? 0) !== "number") {
+    throw new TypeError(`outlast: ${name} must be a number of milliseconds`);
+  }
+};
+
+const signal: Check = (value, name) => {
+  const said = value ?? "";
+  if (typeof said !== "string" || Buffer.byteLength(said) > MAX_SIGNAL_BYTES) {
+    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be a name such as "SIGKILL"`);
+  }
+};
+
+const MEMBERS: Members<Result> = {
+  exitCode: integer,
+  stdout: text,
+  stderr: text,
+  httpStatus: status,
+  message: text,
+  retryAfter,
+  sent,
+  signal,
+  timedOut: anything,
+  streamed: anything,
+  started: optional(time),
+  ended: optional(time),
+};
+
+/** Refuses an object of a class: none is a result, and one without members of its own would
+ * pass for an empty one. */
+function checkPlain(result: unknown): void {
+  if (typeof result !== "object" || result === null) {
+    return; // refused with the rest
+  }
+  const prototype = Object.getPrototypeOf(result);
+  // Another realm's plain object has another prototype, but that has none either.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) {
+    return;
+  }
+  const name = prototype.constructor?.name;
+  throw new TypeError(
+    `outlast: result is ${typeof name === "string" && name ? `a ${name}` : "no plain object"}, ` +
+      "and must be a plain object; resultOfResponse(response) makes one of an answer of fetch",
+  );
+}
+
+/** A result with its times, where it has none of its own. */
+export function timed(result: Result, started: number, ended: number): Result {
+  checkResult(result);
+  return { ...result, started: result.started ?? started, ended: result.ended ?? ended };
+}

@@ -1,0 +1,83 @@
+/**
+ * What happens to a call, with typed details, for hooks. The events of one call come in
+ * order. Times are milliseconds on the call's clock.
+ */
+
+import type { Call } from "../call/call.js";
+import type { Outcome } from "../call/outcome.js";
+import type { Result } from "../call/result.js";
+
+/** What all events have. */
+export interface Told {
+  /** What the call is. */
+  readonly call: Call;
+  /** The name of its policy. */
+  readonly policy: string;
+}
+
+/** Follows each attempt. */
+export interface AttemptEnded extends Told {
+  readonly type: "attemptEnded";
+  /** Its number, counted from 1. */
+  readonly attempt: number;
+  /** When. */
+  readonly at: number;
+  /** Whether it succeeded. */
+  readonly ok: boolean;
+  /** How it ended, with the call's secrets taken out. */
+  readonly result: Result;
+}
+
+/** Precedes each wait, and so names the failure that it is for. */
+export interface Waiting extends Told {
+  readonly type: "waiting";
+  /** What the failure was. */
+  readonly kind: string;
+  /** The budget that the retry counts on. */
+  readonly budget: string;
+  /** The number of the attempt that follows. */
+  readonly attempt: number;
+  /** Milliseconds until it, from the end of the attempt before. */
+  readonly delay: number;
+  /** Milliseconds left of the budget's window; none if it has no window. */
+  readonly remaining?: number | undefined;
+  /** When. */
+  readonly at: number;
+}
+
+/** Precedes each repair. */
+export interface Repairing extends Told {
+  readonly type: "repairing";
+  /** What the failure was. */
+  readonly kind: string;
+  /** Whether the repair is forced. */
+  readonly force: boolean;
+  /** When. */
+  readonly at: number;
+}
+
+/** The call's first failure has loaded the plugin. */
+export interface Loaded extends Told {
+  readonly type: "loaded";
+  /** Milliseconds of real time. */
+  readonly took: number;
+}
+
+/** An instance of the plugin failed; the call goes on with another. */
+export interface InstanceReplaced extends Told {
+  readonly type: "instanceReplaced";
+  /** How it failed. */
+  readonly error: Error;
+}
+
+/** A call's last event, unless an error that no policy knows ended it. */
+export interface Stopped extends Told {
+  readonly type: "stopped";
+  /** How it ended, with the call's secrets taken out. */
+  readonly outcome: Outcome;
+  /** When. */
+  readonly at: number;
+}
+
+/** What happens to a call. `type` tells which it is. */
+export type CallEvent = AttemptEnded | Waiting | Repairing | Loaded | InstanceReplaced | Stopped;

@@ -1,0 +1,119 @@
+/** A policy and the plugin that decides by it. */
+
+import { PolicyError } from "../call/errors.js";
+import { AnswerError } from "../plugin/envelope.js";
+import { info } from "../plugin/info.js";
+import type { Plugin } from "../plugin/plugin.js";
+import type { WireChecked, WireDecision } from "../wire/types.js";
+import type { PolicyDocument, PolicyText } from "./source.js";
+
+/** A policy that was checked, as requests have it. */
+interface Checked {
+  /** Names it: a built-in one by its name, a document by its digest, which an instance of the
+   * plugin knows once it has met the document. */
+  readonly reference: string;
+  /** The same with the document itself. */
+  readonly whole: string;
+  /** Of a document. */
+  readonly digest?: string | undefined;
+}
+
+/** A policy and the plugin that decides by it. */
+export class Decider {
+  /** The plugin that decides. */
+  readonly plugin: Plugin;
+  #name: string;
+  readonly #text: string | undefined;
+  #checked: Promise<Checked> | undefined;
+
+  protected constructor({ name, text }: PolicyText, plugin: Plugin) {
+    this.plugin = plugin;
+    this.#name = name;
+    this.#text = text;
+  }
+
+  /** What the policy calls itself. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /**
+   * Lets the plugin check the document, if that has not been done, and gets the policy
+   * itself.
+   *
+   * @throws PolicyError if the document has faults; all are listed.
+   * @throws PluginError if the plugin cannot be loaded.
+   */
+  async check(): Promise<this> {
+    await this.#check();
+    return this;
+  }
+
+  /** Identifies the policy: equal policies have equal digests. Loads the plugin. */
+  async digest(): Promise<string> {
+    const { digest } = await this.#check();
+    return digest ?? (await info(this.plugin)).policies[this.#name]!;
+  }
+
+  /** A document with every default filled in; none for a built-in policy. Loads the
+   * plugin. */
+  async document(): Promise<PolicyDocument | undefined> {
+    const { whole, digest } = await this.#check();
+    return digest ? JSON.parse(whole) : undefined;
+  }
+
+  /**
+   * Decides about one event.
+   *
+   * @param members The request's members besides the policy, in JSON.
+   * @param replaced Told of an instance of the plugin that failed.
+   * @internal
+   */
+  async decide(members: string, replaced?: (error: Error) => void): Promise<WireDecision> {
+    const { reference, whole } = await this.#check();
+    const ask = async (policy: string) =>
+      (await this.plugin.ask(
+        "decide",
+        `{"policy":${policy},${members}}`,
+        replaced,
+      )) as WireDecision;
+    try {
+      return await ask(reference);
+    } catch (error) {
+      if (error instanceof AnswerError && error.code === "unknown_policy") {
+        return await ask(whole); // this instance has not met the document
+      }
+      throw error;
+    }
+  }
+
+  #check(): Promise<Checked> {
+    this.#checked ??= this.#ask().catch((error) => {
+      this.#checked = undefined; // the next call may try again
+      throw error;
+    });
+    return this.#checked;
+  }
+
+  async #ask(): Promise<Checked> {
+    if (this.#text === undefined) {
+      const name = JSON.stringify(this.#name);
+      return { reference: name, whole: name };
+    }
+    let checked: WireChecked;
+    try {
+      checked = (await this.plugin.ask("check", this.#text)) as WireChecked;
+    } catch (error) {
+      throw error instanceof AnswerError ? invalid(this.#name, error) : error;
+    }
+    const { policy, digest } = checked;
+    this.#name = (policy as { name: string }).name;
+    return { reference: JSON.stringify(digest), whole: JSON.stringify(policy), digest };
+  }
+}
+
+function invalid(name: string, error: AnswerError): PolicyError {
+  const faults = error.faults.length ? error.faults : [{ field: error.field, message: error.text }];
+  const text = `the document has ${faults.length} fault${faults.length > 1 ? "s" : ""}`;
+  return new PolicyError(name, error.code, text, faults, { cause: error });
+}

@@ -1,0 +1,83 @@
+/** A policy as data, and where it comes from. */
+
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { show } from "../arguments/members.js";
+import { PolicyError } from "../call/errors.js";
+import { MAX_DOCUMENT_BYTES } from "../wire/values.js";
+
+/** The policies that the plugin carries. */
+const BUILT_IN = ["omnigraph", "witan-core"];
+
+/** A policy's document. What may be in it, docs/policies.md of the project tells. */
+export type PolicyDocument = Readonly<Record<string, unknown>>;
+
+/** What a policy may be given as: a name, the path of a document, or a document. */
+export type PolicySource = string | URL | PolicyDocument;
+
+/** A policy as it was given. */
+export interface PolicyText {
+  /** What it is called in errors. */
+  readonly name: string;
+  /** The document in JSON; none of a built-in policy. */
+  readonly text?: string;
+}
+
+/**
+ * Reads a policy. Nothing looks into a document here.
+ *
+ * @throws PolicyError if there is no such policy, or its document cannot be read.
+ */
+export async function readPolicy(source: PolicySource): Promise<PolicyText> {
+  if (typeof source === "string" && BUILT_IN.includes(source)) {
+    return { name: source };
+  }
+  if (typeof source === "string" || source instanceof URL) {
+    return readDocument(source);
+  }
+  if (typeof source !== "object" || source === null) {
+    throw new TypeError(
+      `outlast: policy is ${show(source)}, and must be a name, a path or an object`,
+    );
+  }
+  const name = typeof source.name === "string" ? source.name : "document";
+  return bounded(name, jsonOf(name, source));
+}
+
+function jsonOf(name: string, document: PolicyDocument): string {
+  try {
+    return JSON.stringify(document) ?? "";
+  } catch (cause) {
+    const text = `the document is not JSON: ${cause}`;
+    throw new PolicyError(name, "invalid_policy", text, [], { cause });
+  }
+}
+
+async function readDocument(source: string | URL): Promise<PolicyText> {
+  const name = String(source);
+  if (typeof source === "string" && !source.endsWith(".json") && basename(source) === source) {
+    throw new PolicyError(
+      source,
+      "unknown_policy",
+      `there is no such policy; built in are ${BUILT_IN.join(" and ")}, and the path of a ` +
+        "document ends in .json",
+    );
+  }
+  let text: string;
+  try {
+    const bytes = await readFile(source);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    const why = `cannot read the document: ${(cause as Error).message}`;
+    throw new PolicyError(name, "unreadable", why, [], { cause });
+  }
+  return bounded(name, text);
+}
+
+function bounded(name: string, text: string): PolicyText {
+  if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
+    const why = `the document has more than ${MAX_DOCUMENT_BYTES} bytes`;
+    throw new PolicyError(name, "invalid_policy", why);
+  }
+  return { name, text: text || " " }; // the plugin finds a fault in an empty document, too
+}

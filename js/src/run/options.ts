@@ -1,0 +1,102 @@
+/** What callers say of how a call is carried out. */
+
+import { anything, type Check, type Members, optional, show } from "../arguments/members.js";
+import type { Result } from "../call/result.js";
+import type { ResultOf, ResultOfOptions } from "../evidence/result-of.js";
+import type { Hook } from "../hooks/hooks.js";
+import { checkSecrets } from "../hooks/secrets.js";
+import type { Clock } from "../time/clock.js";
+import { seed } from "../wire/values.js";
+
+/** What an attempt is told. */
+export interface AttemptContext {
+  /** Its number, counted from 1. */
+  readonly attempt: number;
+  /** Aborted when the caller gives up; the attempt should end then. The call waits for it,
+   * since how it ended decides what is known of a write. */
+  readonly signal: AbortSignal;
+}
+
+/** Makes one attempt, which should be one request. */
+export type Attempter = (context: AttemptContext) => Result | Promise<Result>;
+
+/** Repairs what the policy asks for, with force if it says so. */
+export type Repairer = (
+  force: boolean,
+  context: Pick<AttemptContext, "signal">,
+) => Result | Promise<Result>;
+
+/** What every way to carry out a call can be told. */
+export interface CallOptions {
+  /** Gives the call up: a wait ends at once, a running attempt is told, and no further one
+   * is made. */
+  readonly signal?: AbortSignal | undefined;
+  /** Tells the time, and waits; the real time unless given. */
+  readonly clock?: Clock | undefined;
+  /** Of the jitter, from 0 to 2^53 - 1; a random one unless given. */
+  readonly seed?: number | undefined;
+  /** Repairs what the policy asks for, and gives the result of that; without it a repair
+   * that is asked for has failed. */
+  readonly repair?: Repairer | undefined;
+  /** Is told of the call's events, besides the hooks. */
+  readonly observe?: Hook | undefined;
+  /** Texts that no hook and no outcome's message may show. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
+/** What a call whose attempts are functions can be told of their failures. */
+export interface FailureOptions extends ResultOfOptions {
+  /** Maps further errors, and is asked first. */
+  readonly resultOf?: ResultOf | undefined;
+}
+
+/** What a call that has an outcome can be told of it. */
+export interface OutcomeOptions {
+  /** Throw unless the call succeeded. */
+  readonly check?: boolean | undefined;
+}
+
+/** How a call is carried out. */
+export interface RunOptions extends CallOptions, FailureOptions, OutcomeOptions {}
+
+const signal: Check = (value, name) => {
+  const { aborted, addEventListener, removeEventListener } = Object(value) as AbortSignal;
+  const hears = typeof addEventListener === "function" && typeof removeEventListener === "function";
+  if (typeof aborted !== "boolean" || !hears) {
+    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be an AbortSignal`);
+  }
+};
+
+const clock: Check = (value, name) => {
+  const { now, sleep } = Object(value) as Clock;
+  if (typeof now !== "function" || typeof sleep !== "function") {
+    throw new TypeError(`outlast: ${name} must have the functions now and sleep`);
+  }
+};
+
+/** A null that stands for nothing is passed on by many callers. */
+function ifGiven(check: Check): Check {
+  return (value, name) => value !== null && optional(check)(value, name);
+}
+
+export const CALL_OPTIONS: Members<CallOptions> = {
+  signal: ifGiven(signal),
+  clock: ifGiven(clock),
+  seed: optional(seed),
+  repair: anything,
+  observe: anything,
+  secrets: optional(checkSecrets),
+};
+
+export const FAILURE_OPTIONS: Members<FailureOptions> = {
+  resultOf: anything,
+  onlyRequest: anything,
+};
+
+export const OUTCOME_OPTIONS: Members<OutcomeOptions> = { check: anything };
+
+export const RUN_OPTIONS: Members<RunOptions> = {
+  ...CALL_OPTIONS,
+  ...FAILURE_OPTIONS,
+  ...OUTCOME_OPTIONS,
+};

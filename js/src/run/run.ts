@@ -1,0 +1,184 @@
+/** Carries out a call: Node drives, the plugin decides. */
+
+import type { Retry, Stop } from "../call/action.js";
+import type { Call } from "../call/call.js";
+import { type CallError, errorOf, OutlastError, PluginError } from "../call/errors.js";
+import type { Outcome } from "../call/outcome.js";
+import { type Result, succeeded, timed } from "../call/result.js";
+import { line } from "../evidence/report.js";
+import { Requests } from "../evidence/requests.js";
+import { abortedResult } from "../evidence/result-of.js";
+import type { Decider } from "../policy/decider.js";
+import { Session } from "../policy/session.js";
+import type { Attempter, Repairer, RunOptions } from "./options.js";
+import { Task } from "./task.js";
+
+/** A call that has ended. */
+export interface Ended {
+  readonly outcome: Outcome;
+  /** What the last attempt threw. */
+  readonly raised: { readonly error: unknown } | undefined;
+  /** The error for a call that did not succeed. Its cause is the reason of the abort, or what
+   * the last attempt threw. */
+  error(): CallError;
+}
+
+/** Carries out a call, as {@link Policy.run} tells, without a look at `check`. */
+export async function run(
+  policy: Decider,
+  attempt: Attempter,
+  call: Call,
+  options: RunOptions,
+): Promise<Ended> {
+  const task = new Task(policy, call, options);
+  const driver = new Driver(task, attempt, options.repair);
+  const outcome = await driver.run();
+  const { raised } = driver;
+  const aborted = outcome.type === "cancelled" && task.signal.aborted;
+  const cause = aborted ? { cause: task.signal.reason } : raised && { cause: raised.error };
+  return { outcome, raised, error: () => errorOf(outcome, task.label, cause) };
+}
+
+class Driver {
+  /** What the last attempt threw. */
+  raised: { error: unknown } | undefined;
+  readonly #task: Task;
+  readonly #attempter: Attempter;
+  readonly #repairer: Repairer | undefined;
+  #session: Session | undefined;
+
+  constructor(task: Task, attempter: Attempter, repairer: Repairer | undefined) {
+    this.#task = task;
+    this.#attempter = attempter;
+    this.#repairer = repairer;
+  }
+
+  async run(): Promise<Outcome> {
+    const task = this.#task;
+    if (task.signal.aborted) {
+      return task.cancelled(0);
+    }
+    let last: Retry | undefined;
+    for (;;) {
+      const result = last?.repair
+        ? await this.#repair(last)
+        : await this.#attempt(last?.attempt ?? 1);
+      const now = task.now();
+      if (!this.#session && succeeded(result)) {
+        return task.succeeded(result, now);
+      }
+      if (task.signal.aborted) {
+        return this.#cancelled(now, result);
+      }
+      const action = await this.#decide(result, now);
+      if (action.type === "stop") {
+        return task.stopped(action.outcome);
+      }
+      await this.#wait(action, now);
+      if (task.signal.aborted) {
+        return this.#cancelled(task.now());
+      }
+      last = action;
+    }
+  }
+
+  /** Makes an attempt, and gets its result with its times. */
+  async #attempt(attempt: number): Promise<Result> {
+    const task = this.#task;
+    const { signal } = task;
+    const started = task.now();
+    const requests = new Requests();
+    let result: Result;
+    try {
+      this.raised = undefined;
+      result = await requests.watch(async () => this.#attempter({ attempt, signal }));
+    } catch (error) {
+      this.raised = { error };
+      const known = task.resultOf(error, requests);
+      if (!known && !signal.aborted) {
+        throw error;
+      }
+      result = known ?? abortedResult(error, requests);
+    }
+    const ended = task.now();
+    result = timed(result, started, ended);
+    task.tellAttempt(attempt, result, ended);
+    return result;
+  }
+
+  /** Repairs, and gets the result of that. */
+  async #repair({ kind, repairForce: force }: Retry): Promise<Result> {
+    const task = this.#task;
+    task.tell({ type: "repairing", kind, force, at: task.now() });
+    if (!this.#repairer) {
+      return { message: "this call has no way to repair" };
+    }
+    try {
+      return await this.#repairer(force, { signal: task.signal });
+    } catch (error) {
+      return { message: line(error) }; // a repair that cannot be made has failed
+    }
+  }
+
+  async #decide(result: Result, now: number): Promise<Retry | Stop> {
+    const session = await this.#open(result);
+    return session.next(result, { now });
+  }
+
+  /** The session, and the plugin loaded. Nothing of either is there before the first
+   * failure. */
+  async #open(result: Result): Promise<Session> {
+    const task = this.#task;
+    const { plugin } = task.policy;
+    if (!this.#session) {
+      this.#session = new Session(task.policy, task.call, { seed: task.seed });
+      this.#session.onReplaced = (error) => task.tell({ type: "instanceReplaced", error });
+    }
+    try {
+      await plugin.load();
+    } catch (error) {
+      if (error instanceof PluginError) {
+        error.result = result; // nothing takes it from the caller
+      }
+      throw error;
+    }
+    const loading = plugin.takeLoading();
+    if (loading) {
+      task.tell({ type: "loaded", took: loading.took });
+    }
+    return this.#session;
+  }
+
+  /** Waits until the delay is over. It counts from the event that led to the action, so the
+   * time to load the plugin and to decide is part of it. */
+  async #wait(action: Retry, seen: number): Promise<void> {
+    const { kind, budget, attempt, delay, remaining } = action;
+    if (delay <= 0) {
+      return;
+    }
+    const task = this.#task;
+    const at = task.now();
+    task.tell({ type: "waiting", kind, budget, attempt, delay, remaining, at });
+    const decided = Math.max(0, at - seen); // a clock may go backwards
+    if (delay > decided && !task.signal.aborted) {
+      await task.clock.sleep(delay - decided, task.signal);
+    }
+  }
+
+  /** The end of a call that was given up: what is known of a write, the policy says. */
+  async #cancelled(now: number, result?: Result): Promise<Outcome> {
+    const task = this.#task;
+    if (!this.#session && !task.call.write) {
+      return task.cancelled(1, result);
+    }
+    try {
+      const session = this.#session ?? (await this.#open(result ?? {}));
+      return task.stopped((await session.cancelled(result, { now })).outcome);
+    } catch (error) {
+      if (error instanceof OutlastError && !this.#session?.state) {
+        return task.cancelled(1, result);
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** A call and what it takes to carry it out. */
+
+import { checkMembers } from "../arguments/members.js";
+import { type Call, checkCall } from "../call/call.js";
+import { type Outcome, outcomeWith } from "../call/outcome.js";
+import { type Result, succeeded } from "../call/result.js";
+import type { Requests } from "../evidence/requests.js";
+import { resultAfter } from "../evidence/result-of.js";
+import type { CallEvent } from "../hooks/events.js";
+import { getHooks, type Hook, tell } from "../hooks/hooks.js";
+import { Secrets } from "../hooks/secrets.js";
+import type { Decider } from "../policy/decider.js";
+import { randomSeed } from "../policy/session.js";
+import { type Clock, currentClock } from "../time/clock.js";
+import { RUN_OPTIONS, type RunOptions } from "./options.js";
+
+/** An event without what all events have. */
+type Untold<E> = E extends CallEvent ? Omit<E, "call" | "policy"> : never;
+
+/** A call and what it takes to carry it out. */
+export class Task {
+  readonly policy: Decider;
+  readonly call: Call;
+  readonly seed: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly #options: RunOptions;
+  readonly #secrets: Secrets;
+  readonly #observe: readonly Hook[];
+
+  /** @throws TypeError or RangeError if an argument is wrong. */
+  constructor(policy: Decider, call: Call, options: RunOptions) {
+    checkCall(call);
+    checkMembers(options, RUN_OPTIONS, "the options of a run");
+    this.policy = policy;
+    this.call = call;
+    this.seed = options.seed ?? randomSeed();
+    this.clock = options.clock ?? currentClock();
+    this.signal = options.signal ?? new AbortController().signal;
+    this.#options = options;
+    this.#secrets = new Secrets(options.secrets);
+    this.#observe = options.observe ? [options.observe] : [];
+  }
+
+  /** What the call is called, for an error. */
+  get label(): string | undefined {
+    return this.#secrets.call(this.call).label;
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  /** The result that an attempt's error stands for. */
+  resultOf(error: unknown, requests: Requests): Result | undefined {
+    const { resultOf, onlyRequest } = this.#options;
+    const own = resultOf && requests.watch(() => resultOf(error));
+    return own ?? resultAfter(error, requests, { onlyRequest, read: !this.call.write });
+  }
+
+  /** Tells hooks of an event. */
+  tell(event: Untold<CallEvent>): void {
+    const hooks = [...getHooks(), ...this.#observe];
+    if (hooks.length > 0) {
+      tell({ ...event, call: this.#secrets.call(this.call), policy: this.policy.name }, hooks);
+    }
+  }
+
+  /** Tells of an attempt that ended. */
+  tellAttempt(attempt: number, result: Result, at: number): void {
+    const clean = this.#secrets.clean(result);
+    this.tell({ type: "attemptEnded", attempt, at, ok: succeeded(result), result: clean });
+  }
+
+  /** The call's end: tells of it, and gives the outcome to the caller. */
+  stopped(said: Outcome): Outcome {
+    const outcome = this.#secrets.outcome(said);
+    const { result } = outcome;
+    const told = result ? { ...outcome, result: this.#secrets.clean(result) } : outcome;
+    this.tell({ type: "stopped", outcome: told, at: this.now() });
+    return outcome;
+  }
+
+  /** The end of a call whose first attempt succeeded. The plugin is not asked: it could not
+   * say anything else. */
+  succeeded(result: Result, now: number): Outcome {
+    const began = this.call.started ?? result.started ?? now;
+    const elapsed = Math.max(0, now - began);
+    return this.stopped(outcomeWith("ok", { attempts: 1, elapsed, result }));
+  }
+
+  /** The end of a call that was aborted before the plugin could be asked. */
+  cancelled(attempts: 0 | 1, result?: Result): Outcome {
+    const unknown = this.call.write && attempts > 0;
+    const effects = unknown ? "a write may have been applied" : "nothing was applied";
+    const now = this.now();
+    const began = this.call.started ?? result?.started ?? now;
+    return this.stopped(
+      outcomeWith("cancelled", {
+        effects: unknown ? "unknown" : "none",
+        attempts,
+        elapsed: Math.max(0, now - began),
+        message: `cancelled ${attempts ? "in" : "before"} the first attempt; ${effects}`,
+        result,
+      }),
+    );
+  }
+}
