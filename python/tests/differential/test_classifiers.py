@@ -86,9 +86,9 @@ def test_what_omnigraph_prints(each_with_http: Release) -> None:
         assert kind(without, result) == IN_OUR_WORDS.get(want, want), (code, stdout, stderr)
         mismatch = omnigraph._is_storage_version_mismatch(theirs.message)
         assert (kind(with_hint, result) == "storage_mismatch") == mismatch, (stdout, stderr)
-        ours = omnigraph._cli_failure(stdout, stderr)
-        assert ours == theirs
-        assert omnigraph._classify_cli_error(ours.classify, code) == want
+        installed = omnigraph._cli_failure(stdout, stderr)
+        assert installed == theirs
+        assert omnigraph._classify_cli_error(installed.classify, code) == want
     assert len(outputs) > 500
     assert len(set(wanted)) >= KINDS - 2
 
@@ -118,16 +118,16 @@ def test_installed(latest: Release) -> None:
     theirs = (omnigraph._cli_failure, omnigraph._classify_cli_error, http.classify_status)
     with latest.importable():
         witan.install()
-    ours = (omnigraph._cli_failure, omnigraph._classify_cli_error, http.classify_status)
-    assert not set(ours) & set(theirs)
+    installed = (omnigraph._cli_failure, omnigraph._classify_cli_error, http.classify_status)
+    assert not set(installed) & set(theirs)
     for code, stdout, stderr in texts(3).outputs(TEXTS):
-        failures = [judge[0](stdout, stderr) for judge in (theirs, ours)]
+        failures = [judge[0](stdout, stderr) for judge in (theirs, installed)]
         assert failures[0] == failures[1], (stdout, stderr)
-        want, got = theirs[1](failures[0].classify, code), ours[1](failures[1].classify, code)
+        want, got = theirs[1](failures[0].classify, code), installed[1](failures[1].classify, code)
         assert got == want, (code, stdout, stderr)
-        assert ours[1](stderr) == theirs[1](stderr), stderr
+        assert installed[1](stderr) == theirs[1](stderr), stderr
     for status, message in texts(4).answers(TEXTS):
-        assert ours[2](status, message) == theirs[2](status, message), (status, message)
+        assert installed[2](status, message) == theirs[2](status, message), (status, message)
 
 
 @pytest.mark.usefixtures("uninstalled")

@@ -136,14 +136,14 @@ def end(world: World) -> str:
     return "ok" if error is None else type(error).__name__
 
 
-def assert_same(oracle: World, ours: World) -> None:
+def assert_same(oracle: World, installed: World) -> None:
     """The same attempts, repairs and delays at the same times, and the same end."""
     seed = f"seed {oracle.scenario.seed}"
-    for number, (a, b) in enumerate(zip(oracle.steps, ours.steps, strict=False)):
+    for number, (a, b) in enumerate(zip(oracle.steps, installed.steps, strict=False)):
         assert _same(a, b), f"{seed}, step {number}: witan-core {a}, outlast {b}"
-    assert len(oracle.steps) == len(ours.steps), seed
+    assert len(oracle.steps) == len(installed.steps), seed
     if oracle.steps[-1].error is not None:
-        assert_says_as_much(seed, oracle.steps[-1].error, ours.steps[-1].error)
+        assert_says_as_much(seed, oracle.steps[-1].error, installed.steps[-1].error)
 
 
 def _same(a: Step, b: Step) -> bool:
@@ -155,15 +155,15 @@ def _same(a: Step, b: Step) -> bool:
     )
 
 
-def assert_says_as_much(seed: str, oracle: BaseException, ours: BaseException | None) -> None:
+def assert_says_as_much(seed: str, oracle: BaseException, installed: BaseException | None) -> None:
     """Every number, address and word in capitals is there, and all that the
     store said.
     """
     title, _, said = str(oracle).partition("\n")
-    our_title, _, our_said = str(ours).partition("\n")
-    assert said == our_said, f"{seed}: {ours}"
+    installed_title, _, installed_said = str(installed).partition("\n")
+    assert said == installed_said, f"{seed}: {installed}"
     for fact in re.findall(r"https?://\S+|\b\d[\d.]*|\b[A-Z]{2,}\b|`[^`]+`", title):
-        assert fact in our_title, f"{seed}: {fact!r} is missing in {our_title!r}"
+        assert fact in installed_title, f"{seed}: {fact!r} is missing in {installed_title!r}"
 
 
 def test_every_end_is_expected_of_some_outcome() -> None:

@@ -105,10 +105,10 @@ def test_over_http(each_with_http: Release, tmp_path: Path, name: str) -> None:
     with each_with_http.importable():
         witan.install()
     for verb, theirs in oracle.items():
-        ours = over_http(each_with_http, tmp_path, case.failure, verb, sleeps(theirs))
-        assert_same(theirs, ours)
-        assert ours.attempts == attempts(case, verb), verb
-        assert (ours.steps[-1].what == "ok") == (ours.attempts == 3), verb
+        installed = over_http(each_with_http, tmp_path, case.failure, verb, sleeps(theirs))
+        assert_same(theirs, installed)
+        assert installed.attempts == attempts(case, verb), verb
+        assert (installed.steps[-1].what == "ok") == (installed.attempts == 3), verb
 
 
 def over_http(
@@ -148,11 +148,11 @@ def test_over_the_command_line(each: Release, name: str, write: bool, claim: boo
     oracle = observe(each, what)
     with each.importable():
         witan.install()
-    ours = observe(each, what, sleeps(oracle))
-    assert_same(oracle, ours)
+    installed = observe(each, what, sleeps(oracle))
+    assert_same(oracle, installed)
     verb = "read" if not write else "claim" if claim else "change"
-    assert ours.attempts == attempts(case, verb)
-    assert (ours.steps[-1].what == "ok") == (ours.attempts == 3)
+    assert installed.attempts == attempts(case, verb)
+    assert (installed.steps[-1].what == "ok") == (installed.attempts == 3)
 
 
 def test_a_server_that_stays_away(each: Release, tmp_path: Path) -> None:

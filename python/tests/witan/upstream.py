@@ -16,7 +16,7 @@ from .tracing import FAILURE, INSTALL_VARIABLE, REPORT_VARIABLE
 Tests = Mapping[str, Mapping[str, Any]]
 """By their names: the outcome of each, and how often what decided."""
 
-OURS = frozenset(("check", "decide"))
+ASKED = frozenset(("check", "decide"))
 """What is counted of the plugin; all else is witan-core's own."""
 
 LEAST = 10
@@ -131,9 +131,9 @@ class Verdict:
             own, plugin = self.own[name], self.plugin[name]
             if own["outcome"] != plugin["outcome"]:
                 found.append(f"{name}: {own['outcome']}, with the plugin {plugin['outcome']}")
-            if set(plugin["counts"]) - OURS:
+            if set(plugin["counts"]) - ASKED:
                 found.append(f"{name}: with the plugin its own code decided: {plugin['counts']}")
-            if OURS & set(own["counts"]):
+            if ASKED & set(own["counts"]):
                 found.append(f"{name}: without the plugin that decided")
             if name in self.deciding and not plugin["counts"].get("decide"):
                 found.append(f"{name}: the plugin was not asked")

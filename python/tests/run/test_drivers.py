@@ -26,7 +26,7 @@ OK = Result(exit_code=0, stdout=b"rows")
 Attempts = Callable[[], Result]
 
 
-def plain(policy: Policy, attempt: Attempts, call: Call, **options: Any) -> Outcome:
+def on_a_thread(policy: Policy, attempt: Attempts, call: Call, **options: Any) -> Outcome:
     return policy.run(attempt, call, **options)
 
 
@@ -65,7 +65,7 @@ def in_trio(policy: Policy, attempt: Attempts, call: Call, **options: Any) -> Ou
 Drive = Callable[..., Outcome]
 
 
-@pytest.fixture(params=[plain, in_asyncio, in_trio, in_plugin], ids=lambda f: f.__name__)
+@pytest.fixture(params=[on_a_thread, in_asyncio, in_trio, in_plugin], ids=lambda f: f.__name__)
 def drive(request: pytest.FixtureRequest) -> Drive:
     function: Drive = request.param
     return function
@@ -120,7 +120,7 @@ def test_an_outage_is_ridden_out(drive: Drive, clock: VirtualClock, events: list
 
 def test_all_drivers_decide_alike(clock: VirtualClock) -> None:
     slept, outcomes = [], []
-    for drive in (plain, in_asyncio, in_trio, in_plugin):
+    for drive in (on_a_thread, in_asyncio, in_trio, in_plugin):
         own = VirtualClock()
         outcomes.append(
             drive(Policy(), Scripted(AWAY), READ, seed=11, clock=own.now, sleep=own.sleep)
@@ -192,7 +192,7 @@ def test_what_an_attempt_must_give(drive: Drive, clock: VirtualClock) -> None:
 def test_ctrl_c_in_an_attempt(
     error: BaseException, when: int, clock: VirtualClock, events: list[e.Event]
 ) -> None:
-    for drive in (plain, in_plugin):
+    for drive in (on_a_thread, in_plugin):
         attempt = Scripted(*[AWAY] * when, error)
         with pytest.raises(type(error)):
             drive(Policy(), attempt, WRITE)
@@ -205,7 +205,7 @@ def test_ctrl_c_in_an_attempt(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
 def test_ctrl_c_in_a_wait(error: BaseException, events: list[e.Event]) -> None:
-    for drive in (plain, in_plugin):
+    for drive in (on_a_thread, in_plugin):
         attempt = Scripted(AWAY)
 
         def sleep(seconds: float) -> None:
@@ -304,7 +304,7 @@ def test_ctrl_c_in_a_repair(clock: VirtualClock) -> None:
     def repair(force: bool) -> Result:
         raise KeyboardInterrupt
 
-    for drive in (plain, in_plugin):
+    for drive in (on_a_thread, in_plugin):
         with pytest.raises(KeyboardInterrupt):
             drive(Policy(), Scripted(REPAIR, OK), LOCAL, repair=repair)
 
@@ -399,7 +399,7 @@ def test_a_run_of_more_attempts_than_one_call_makes(clock: VirtualClock) -> None
         "rules": [{"kind": "failed", "then": [{"retry": "all"}]}],
     }
     policy = Policy(document)
-    outcomes = [drive(policy, Scripted(AWAY), READ, seed=1) for drive in (plain, in_plugin)]
+    outcomes = [drive(policy, Scripted(AWAY), READ, seed=1) for drive in (on_a_thread, in_plugin)]
     assert [o.attempts for o in outcomes] == [1200, 1200]
     assert outcomes[0].history[-1].number == outcomes[1].history[-1].number == 1200
 

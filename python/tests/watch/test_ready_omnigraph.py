@@ -19,7 +19,8 @@ from outlast._watch import look as looking
 from outlast._watch.readiness import Seen
 from outlast._watch.target import Level, Target, parse_omnigraph, shown
 from outlast.ready import Omnigraph
-from test_ready import eventually, free_port, nothing
+
+from .test_ready import eventually, free_port, nothing
 
 Answers = dict[str, tuple[int, str]]
 

@@ -15,7 +15,7 @@ from fakes import Failing
 from outlast import Call, Policy, Result
 from outlast.testing import VirtualClock
 
-FOLDER = Path(__file__).parents[2] / "abi" / "schema"
+FOLDER = Path(__file__).parents[3] / "abi" / "schema"
 SCHEMAS = {path.name: json.loads(path.read_text("utf-8")) for path in FOLDER.glob("*.json")}
 
 

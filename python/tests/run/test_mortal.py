@@ -16,7 +16,7 @@ from outlast import Call, Outcome, Plugin, Policy, Result
 from outlast import events as e
 from outlast.testing import VirtualClock
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 READ = Call(remote=True, write=False)
 
 
