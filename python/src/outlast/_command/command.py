@@ -10,10 +10,6 @@ from typing import Any
 
 from .stdin import Stdin
 
-KILL_AFTER = 10.0
-"""Seconds from the signal that asks a process to end to the one that makes it
-(a choice, and what container runtimes use)."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
@@ -30,10 +26,10 @@ class Command:
 
     argv: Sequence[Any]
     stdin: Stdin
-    env: Mapping[str, str] | None = None
-    cwd: str | os.PathLike[str] | None = None
-    timeout: float | None = None
-    kill_after: float = KILL_AFTER
+    env: Mapping[str, str] | None
+    cwd: str | os.PathLike[str] | None
+    timeout: float | None
+    kill_after: float
 
     def popen(self, **options: Any) -> tuple[subprocess.Popen[bytes], bytes]:
         """Start the command; and what to write to it."""

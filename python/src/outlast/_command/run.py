@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 KNOWN = ("omnigraph", "omnigraph.exe")
 """The command that the built-in policies know."""
 
+KILL_AFTER = 10.0
+"""Seconds from the signal that asks a process to end to the one that makes it
+(a choice, and what container runtimes use)."""
+
 
 @dataclass(frozen=True)
 class Completed:
@@ -76,7 +80,7 @@ def run_command(
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     attempt_timeout: float | None = None,
-    kill_after: float = 10.0,
+    kill_after: float = KILL_AFTER,
     repair: Repairer | None = None,
     check: bool = False,
     **options: Unpack[RunOptions],
