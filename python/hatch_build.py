@@ -1,7 +1,7 @@
-"""Takes the plugin into what is built.
+"""Takes the plugin and the policies for common commands into what is built.
 
-In a checkout of the project it is beside this folder, where the project's own
-build puts it; in a source distribution it is in the package already.
+In a checkout of the project they are beside this folder; in a source distribution
+they are in the package already.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ FILES = {
 }
 """The files of the plugin's folder in a checkout, and their names in the package."""
 
+POLICIES = "policies"
+"""The folder in the package of the policies for common commands."""
+
 
 class PluginHook(BuildHookInterface[Any]):
     """Takes the plugin into a wheel or a source distribution."""
@@ -33,8 +36,13 @@ class PluginHook(BuildHookInterface[Any]):
         checkout = root.parent / "plugin"
         packaged = root / "src" / "outlast" / "_plugin"
         in_checkout = (checkout / "plugin.go").is_file()
-        for path, name in FILES.items():
-            source = checkout / path if in_checkout else packaged / name
+        sources = {name: checkout / path for path, name in FILES.items()}
+        for path in (root.parent / "commands").glob("*/policy.json"):
+            sources[f"{POLICIES}/{path.parent.name}.json"] = path
+        if not in_checkout:
+            policies = [f"{POLICIES}/{path.name}" for path in packaged.glob(f"{POLICIES}/*.json")]
+            sources = {name: packaged / name for name in (*FILES.values(), *policies)}
+        for name, source in sources.items():
             if not source.is_file():
                 raise FileNotFoundError(f"{source} is missing: build the plugin first")
             build_data["force_include"][str(source)] = str(within / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -94,3 +95,14 @@ def test_a_cycle_is_noticed(tmp_path: Path, text: str) -> None:
 def test_no_file_is_long() -> None:
     for path in ROOT.rglob("*.py"):
         assert len(path.read_text("utf-8").splitlines()) <= LONGEST, path
+
+
+def test_no_two_classes_have_one_name() -> None:
+    classes = [
+        node.name
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert len(classes) > 50
+    assert [name for name, count in Counter(classes).items() if count > 1] == []

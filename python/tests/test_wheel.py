@@ -24,6 +24,7 @@ info = outlast.info()
 built_in = outlast.Policy("witan-core")
 assert outlast.Policy(outlast.witan.document("0.45.0")).digest == built_in.digest
 assert outlast.Policy(outlast.witan.document("0.8.0")).digest != built_in.digest
+assert outlast.Policy("curl").digest
 left = [3]
 
 @outlast.retry(remote=True, write=True)
@@ -61,6 +62,9 @@ def test_what_is_in_them(built: Path) -> None:
         plugin = z.read("outlast/_plugin/outlast.wasm")
     assert plugin == (ROOT.parent / "plugin" / "outlast.wasm").read_bytes()
     assert {"outlast/py.typed", "outlast/_plugin/outlast.wasm.sha256"} <= names
+    policies = {n for n in names if n.startswith("outlast/_plugin/policies/")}
+    commands = (ROOT.parent / "commands").glob("*/policy.json")
+    assert policies == {f"outlast/_plugin/policies/{p.parent.name}.json" for p in commands}
     assert not [n for n in names if "test" in n.split("/")[0]]
     with tarfile.open(source) as t:
         inside = {n.split("/", 1)[1] for n in t.getnames() if "/" in n}

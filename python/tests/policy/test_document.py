@@ -11,6 +11,7 @@ import pytest
 import outlast
 from fakes import Failing
 from outlast import Policy, PolicyError, Result
+from outlast._policy.bundled import bundled
 from outlast._policy.document import BUILT_IN
 
 DOCUMENT: dict[str, Any] = {
@@ -64,6 +65,35 @@ def test_what_is_built_in_is_what_the_plugin_says() -> None:
     assert tuple(outlast.info()["policies"]) == BUILT_IN
     for name, digest in outlast.info()["policies"].items():
         assert Policy(name).digest == digest
+
+
+COMMANDS = Path(__file__).parents[3] / "commands"
+BUNDLED = sorted(path.parent.name for path in COMMANDS.glob("*/policy.json"))
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_policy_that_comes_with_outlast(name: str) -> None:
+    plugin = Failing()
+    policy = Policy(name, plugin=plugin)
+    assert (policy.name, plugin.started) == (name, 0)  # not even checked before it is needed
+    assert policy.digest == Policy(COMMANDS / name / "policy.json").digest
+
+
+def test_they_are_all_there() -> None:
+    assert len(BUNDLED) > 4
+    assert list(bundled()) == BUNDLED
+    with pytest.raises(PolicyError, match="for common commands there are curl, git, "):
+        Policy("crul")
+
+
+def test_curl_is_waited_for() -> None:
+    refused = Result(exit_code=7, stderr=b"curl: (7) Failed to connect to 127.0.0.1 port 1\n")
+    action = Policy("curl").session(CALL).next(refused, 0.0)
+    assert isinstance(action, outlast.Retry)
+    write = outlast.Call(remote=True, write=True)
+    stop = Policy("curl").session(write).next(refused, 0.0)
+    assert isinstance(stop, outlast.Stop)
+    assert stop.outcome.type == "indeterminate"  # nothing says that it was the only request
 
 
 def test_a_document_as_a_mapping_and_as_a_file(tmp_path: Path) -> None:

@@ -12,8 +12,11 @@ from .._call.errors import Fault, PolicyError
 from .._plugin.envelope import AnswerError
 from .._plugin.plugin import Plugin, default_plugin
 from .._wire import values as wire
+from .bundled import bundled
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from typing_extensions import Self
 
 BUILT_IN = ("omnigraph", "witan-core")
@@ -38,23 +41,16 @@ class Document:
         self._reference = b""  # what names the policy in a request
         self._digest = ""
         self._from(source)
-        if check and not self._reference:
+        if check and not _is_name(source):
             self.check()
 
     def _from(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
         if isinstance(source, Mapping):
             self._name = str(source.get("name", "document"))
             self._text = _document(source, self._name)
-        elif isinstance(source, str) and not _is_path(source):
+        elif _is_name(source):
             self._name = source
-            if source not in BUILT_IN:
-                raise PolicyError(
-                    source,
-                    "unknown_policy",
-                    f"there is no such policy; built in are {' and '.join(BUILT_IN)}, and the "
-                    "path of a document ends in .json",
-                )
-            self._reference = self._whole = wire.dumps(source)
+            self._from_name(source)
         elif isinstance(source, (str, os.PathLike)):
             self._name = os.fspath(source)
             self._text = _read(Path(source))
@@ -62,6 +58,20 @@ class Document:
             raise TypeError(
                 f"outlast: policy is of type {type(source).__name__}, and must be a name, a path "
                 "or a mapping"
+            )
+
+    def _from_name(self, name: str) -> None:
+        if name in BUILT_IN:
+            self._reference = self._whole = wire.dumps(name)
+        elif name in bundled():
+            self._text = _read(bundled()[name])
+        else:
+            raise PolicyError(
+                name,
+                "unknown_policy",
+                f"there is no such policy; built in are {' and '.join(BUILT_IN)}, for common "
+                f"commands there are {', '.join(bundled())}, and the path of a document ends in "
+                ".json",
             )
 
     def check(self) -> Self:
@@ -139,8 +149,11 @@ class Document:
         return self._whole
 
 
-def _is_path(source: str) -> bool:
-    return source.endswith(".json") or os.path.basename(source) != source
+def _is_name(source: object) -> TypeGuard[str]:
+    """Whether it names a policy that comes with outlast, and is not a path."""
+    if not isinstance(source, str):
+        return False
+    return not source.endswith(".json") and os.path.basename(source) == source
 
 
 def _document(source: Mapping[str, Any], name: str) -> str:

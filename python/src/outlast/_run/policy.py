@@ -24,13 +24,15 @@ class Policy(Document):
 
     Args:
         source: The name of a built-in policy, ``"omnigraph"`` or
-            ``"witan-core"``; the path of a document in JSON, which as a ``str``
-            ends in ``.json`` or has a directory; or a document as a mapping.
+            ``"witan-core"``, or of one that comes with outlast for a common
+            command, such as ``"curl"``; the path of a document in JSON, which as
+            a ``str`` ends in ``.json`` or has a directory; or a document as a
+            mapping.
         check: Let the plugin check a document at once, so that its faults show
             now and not in an outage. That loads the plugin, which takes 50 ms
             where its compiled code is cached and seconds where it is not.
-            ``False`` checks it at the first failure. A built-in policy needs no
-            check.
+            ``False`` checks it at the first failure. A policy that comes with
+            outlast needs no check.
         plugin: The plugin that decides; ``None``: the one that this package
             carries.
 

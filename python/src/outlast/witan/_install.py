@@ -11,7 +11,7 @@ from typing import Any
 
 from ._backoffs import Backoffs
 from ._generations import TWO_TRANSPORTS, Generation, Helper
-from ._loop import Command, Loop
+from ._loop import CommandResult, Loop
 from ._modules import Modules
 from ._recognition import Recognition
 from ._sources import recognise
@@ -133,12 +133,12 @@ class Installation:
             """Run a command under the store's lock; outlast's policy decides."""
             env = _environment(omnigraph, client)
 
-            def attempt() -> Command:
+            def attempt() -> CommandResult:
                 try:
                     result = omnigraph.subprocess.run(cmd, capture_output=True, text=True, env=env)
                 except OSError as e:
                     raise RuntimeError(f"omnigraph {label} could not run: {e}") from e
-                return Command(result.stdout, result.stderr, result.returncode)
+                return CommandResult(result.stdout, result.stderr, result.returncode)
 
             lock = client._acquire_write_lock(is_write)
             try:

@@ -36,7 +36,7 @@ ADMISSION_CAP = "admission_cap"
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandResult:
     """An attempt of a generation that has no type for it. Its kind is the
     policy's to find.
     """
