@@ -123,11 +123,11 @@ func (s *setting) fromEnv(o *origin, text string) (values []string, err error) {
 	return values, nil
 }
 
-// others are variables of ours that are no settings.
+// others are outlast's variables that are no settings.
 var others = []string{"OUTLAST_ATTEMPT", "OUTLAST_CACHE_DIR", "OUTLAST_ELAPSED_MS", "OUTLAST_IDEMPOTENCY_KEY", "OUTLAST_JOURNAL_HELD", "OUTLAST_LINK", "OUTLAST_OFF"}
 
-// unknownVariables look like ours and are not. They are no fault, since another
-// release may know them, but config show tells of them.
+// unknownVariables are those that begin like outlast's and are not known. They are
+// no fault, since another release may know them, but config show lists them.
 func unknownVariables(env []string) (names []string) {
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// write makes a file that only we can write.
+// write makes a file that only this user can write.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")

@@ -18,12 +18,12 @@ type State string
 const (
 	Read    State = "read"
 	Missing State = "not there"
-	Hidden  State = "cannot be looked at" // in a directory that is closed to us
+	Hidden  State = "cannot be looked at" // in a directory that is closed to this user
 )
 
-// readFile reads a file that only its owner, who is us or root, can change.
-// What it says decides how commands are run, so another's word is refused
-// aloud, and not passed over.
+// readFile reads a file that only its owner, who is this user or root, can change.
+// What it says decides how commands are run, so a file that others can change is
+// an error, and not passed over.
 func readFile(path string) (text []byte, state State, fault error) {
 	file, err := openFile(path)
 	if err != nil {

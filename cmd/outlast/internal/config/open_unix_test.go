@@ -72,7 +72,7 @@ func TestFilesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A directory that is closed to us is no reason to fail: a container that runs
+// A directory that is closed to this user is no reason to fail: a container that runs
 // as another user often has root's home. A file that can be seen and not read is.
 func TestClosedDoors(t *testing.T) {
 	if os.Getuid() == 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fileName is a file of ours in a configuration directory.
+// fileName is outlast's file in a configuration directory.
 const fileName = "outlast/config.yaml"
 
 // Files are the files that are looked for, nearest first: the user's, then the
@@ -47,7 +47,7 @@ func filesOn(system string, env func(string) string) []string {
 	return inDirs(dirs)
 }
 
-// inDirs is our file in each directory, once.
+// inDirs is outlast's file in each directory, once.
 func inDirs(dirs []string) (files []string) {
 	for _, dir := range dirs {
 		if file := filepath.Join(dir, filepath.FromSlash(fileName)); !slices.Contains(files, file) {

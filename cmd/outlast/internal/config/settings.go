@@ -168,7 +168,7 @@ func (s *setting) variable() string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))
 }
 
-// prefix is that of every variable of ours.
+// prefix is that of every variable of outlast's.
 const prefix = "OUTLAST_"
 
 var errForm = errors.New("")

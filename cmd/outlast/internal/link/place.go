@@ -19,9 +19,9 @@ type Link struct {
 }
 
 // Make makes a link named name in the folder dir that leads to the file outlast,
-// or leads a link of ours that is there already to it. It makes none that would
-// have no effect with path, the value of PATH, or would take the place of what is
-// not ours.
+// or points a link to outlast that is there already to it. It makes none that would
+// have no effect with path, the value of PATH, or would replace anything but such a
+// link.
 func Make(name, dir, outlast, path string) (Link, error) {
 	link, err := plan(name, dir, outlast, path)
 	if err != nil {
@@ -130,7 +130,7 @@ func Check(name, outlast, path string) (Link, error) {
 }
 
 // Remove removes the link named name from the folder dir, or, if dir is "", the
-// first one on path. What is not ours stays.
+// first one on path. What is no link to outlast stays.
 func Remove(name, dir, outlast, path string) (removed string, err error) {
 	if dir == "" {
 		if removed, err = first(name, outlast, path); err != nil {

@@ -72,7 +72,7 @@ func TestMakeWantsTheFolderOnPathForAll(t *testing.T) {
 	}
 }
 
-// A link of ours to a tool that has moved is led to where it is now.
+// A link to a tool that has moved is pointed to where the tool is now.
 func TestMakeMendsOurs(t *testing.T) {
 	for _, old := range []string{"bin/q -> ROOT/old/outlast-1.0", "bin/q -> ROOT/self/hard"} {
 		root := tree(t, "self/outlast 755", "real/q 755", old)
@@ -130,7 +130,7 @@ func TestRemoveLeavesWhatIsNotOurs(t *testing.T) {
 		}
 	}
 	if _, err := Remove("q", "", self, in(root, "real", "old")); err != nil {
-		t.Errorf("a link of ours whose tool is gone: %v", err)
+		t.Errorf("a link whose tool is gone: %v", err)
 	}
 	onlyIn(t, filepath.Join(root, "old"))
 }

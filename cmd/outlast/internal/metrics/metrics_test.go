@@ -311,7 +311,7 @@ func TestALockThatIsHeld(t *testing.T) {
 
 const aSample = `outlast_calls_total{command="c",kind="none",outcome="ok",policy="p"} `
 
-// What we do not understand we do not touch.
+// A file that is not fully understood is left alone.
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.prom")
 	anOutage(open(t, Options{Path: path, Policy: "p", Command: "c"}))
@@ -495,7 +495,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v: %q becomes\n%s", err, text, written)
 		}
 		asPrometheus(t, c, written)
-		// Prometheus understands what we accept, and no more of it is lost.
+		// Prometheus understands what is accepted here, and no more of it is lost.
 		parser := expfmt.NewTextParser(model.LegacyValidation)
 		before, err := parser.TextToMetricFamilies(strings.NewReader(text))
 		if err != nil {

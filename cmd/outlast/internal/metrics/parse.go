@@ -10,8 +10,8 @@ import (
 )
 
 // parse reads a file that this package wrote, also an older version of it with
-// fewer families. Anything else is an error that names the line: what we do not
-// understand we would lose.
+// fewer families. Anything else is an error that names the line, since a line that is
+// not understood would be lost.
 func parse(text string) (*counts, error) {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		return nil, errors.New("its last line is not complete")
@@ -51,7 +51,7 @@ func (p *parser) line(line string) error {
 	}
 	name, names, values, number, ok := split(line)
 	if !ok || !strings.HasPrefix(line, series(name, names, values)+" ") {
-		return errors.New(`expected name{label="value",…} number, as we write it`)
+		return errors.New(`expected name{label="value",…} number, as outlast writes it`)
 	}
 	of := strings.TrimSuffix(line, number)
 	if p.seen[of] {
@@ -139,7 +139,7 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// comment accepts the two kinds of comment that we write.
+// comment accepts the two kinds of comment that this package writes.
 func comment(line string) error {
 	kinds := map[string]string{outageName: "histogram", lastName: "gauge"}
 	for _, c := range counters {
@@ -148,7 +148,7 @@ func comment(line string) error {
 	word, rest, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
 	name, what, _ := strings.Cut(rest, " ")
 	if kinds[name] == "" || word != "HELP" && (word != "TYPE" || what != kinds[name]) {
-		return errors.New("it is no comment of ours")
+		return errors.New("it is no comment of outlast's")
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func named(got []string, want ...string) error {
 	return nil
 }
 
-// integer reads a whole number from 0 to 2^53-1, as we write it.
+// integer reads a whole number from 0 to 2^53-1, as this package writes it.
 func integer(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > maxValue || strconv.FormatInt(n, 10) != s {
@@ -211,7 +211,7 @@ func integer(s string) (int64, error) {
 	return n, nil
 }
 
-// micros reads seconds with up to six decimals, as we write them.
+// micros reads seconds with up to six decimals, as this package writes them.
 func micros(s string) (int64, error) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, err := integer(whole)

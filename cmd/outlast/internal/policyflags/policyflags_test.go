@@ -240,7 +240,7 @@ func TestGiven(t *testing.T) {
 }
 
 // Whatever is given, the policy passes the checks of the document language, or
-// the error is one of ours that names a flag.
+// the error names a flag.
 func TestEveryPolicyIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := Flags{Repeatable: true}

@@ -45,8 +45,8 @@ type Recorder struct {
 	over    bool
 }
 
-// Open opens the files, or says what is wrong with them: nothing may go wrong
-// with our own part once the command runs. Without files it records nothing,
+// Open opens the files, or says what is wrong with them: outlast's own part
+// must not fail once the command runs. Without files it records nothing,
 // and costs nothing.
 func Open(o Options) (*Recorder, error) {
 	if o.Now == nil {

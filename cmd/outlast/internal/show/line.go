@@ -14,7 +14,7 @@ import (
 type line struct {
 	out     io.Writer
 	columns func() int
-	ours    func() bool // the terminal takes what we draw, and shows it to our user
+	ours    func() bool // the terminal takes what is drawn, and shows it to this tool's user
 	ready   func() bool // it would take it at once
 
 	unfinished bool // what the command printed last does not end in a newline
@@ -106,8 +106,8 @@ func (l *line) erase() {
 
 func (l *line) forget() { l.drawn, l.below = 0, false }
 
-// finish ends a line that the command has left unfinished, so that one of ours
-// can follow.
+// finish ends a line that the command has left unfinished, so that one of
+// outlast's can follow.
 func (l *line) finish() {
 	if l.unfinished {
 		l.unfinished = false

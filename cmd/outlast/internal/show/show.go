@@ -8,7 +8,7 @@
 //
 // Anywhere else it is one line of a log for each thing worth telling, as text
 // or as JSON. Both name kinds and never quote the wrapped command: a caller may
-// search our stderr for the command's own words.
+// search stderr for the command's own words.
 package show
 
 import (
@@ -187,7 +187,7 @@ func tellsMore(o *abi.Outcome) bool {
 	return o.Type != abi.OutcomeFailed && o.Kind != kindFailed
 }
 
-// Notice tells something else of ours, such as that a host name does not
+// Notice tells something else that outlast has found, such as that a host name does not
 // resolve. It must hold no secret and nothing that the command printed.
 func (p *Printer) Notice(format string, args ...any) {
 	p.mu.Lock()
@@ -196,7 +196,7 @@ func (p *Printer) Notice(format string, args ...any) {
 }
 
 // Error tells an error that ends the call, also when quiet: without it the
-// user would see an exit code of ours and no reason.
+// user would see outlast's exit code and no reason.
 func (p *Printer) Error(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

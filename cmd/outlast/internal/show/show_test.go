@@ -133,7 +133,7 @@ func TestAttemptingEndsTheCountdown(t *testing.T) {
 }
 
 // Whatever the command prints and whenever, in the end the screen shows that
-// and our log lines, in their order and nothing else.
+// and outlast's log lines, in their order and nothing else.
 func TestTheCommandsOutputIsIntact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) { drawnApart(rt) })
@@ -247,7 +247,7 @@ func TestTheLineStaysAwayFromOutput(t *testing.T) {
 	})
 }
 
-// With the pager that reads our stdout a write may block, and must hold up
+// With the pager that reads stdout a write may block, and must hold up
 // nothing else.
 func TestABlockedPipeHoldsUpNothing(t *testing.T) {
 	s := newScreen(80, 24)
@@ -462,7 +462,7 @@ func TestJSONLog(t *testing.T) {
 	}
 }
 
-// A caller may search our stderr for the command's own words.
+// A caller may search stderr for the command's own words.
 func TestTheCommandIsNeverQuoted(t *testing.T) {
 	for _, format := range []Format{Auto, Text, JSON} {
 		if got := toFile(t, Options{Format: format, Verbose: true}, wholeCall); strings.Contains(got, "own words") {

@@ -85,7 +85,7 @@ func TestARealTerminal(t *testing.T) {
 	term.shows("the line", is("the command's\nunfinished no more\noutlast: unavailable for 0 s of 7200 s; attempt 3 in 3600 s"))
 
 	term.resize(30)
-	syscall.Kill(os.Getpid(), syscall.SIGWINCH) // it is not our controlling terminal
+	syscall.Kill(os.Getpid(), syscall.SIGWINCH) // it is not the controlling terminal
 	term.shows("a narrow line", is("the command's\nunfinished no more\noutlast: unavailable for 0 s"))
 	p.Close()
 	term.shows("the command's output alone", is("the command's\nunfinished no more"))

@@ -13,15 +13,15 @@ import (
 
 const drawsLines = true
 
-// inForeground says whether the terminal is our user's at the moment: not while
-// we are a job in the background. One that is not our controlling terminal
-// knows no jobs.
+// inForeground says whether the terminal is this tool's at the moment: not while it
+// is a job in the background. A terminal that is not its controlling one knows no
+// jobs.
 func inForeground(f *os.File) bool {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err != nil || int(int32(group)) == unix.Getpgrp()
 }
 
-// controls says whether the terminal is the one that stops and continues us.
+// controls says whether the terminal is the one that stops and continues this process.
 func controls(f *os.File) bool {
 	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil
@@ -34,11 +34,11 @@ func takesOutput(f *os.File) bool {
 	return err != nil || n > 0
 }
 
-// stopTime is how long it may take until we are stopped (a choice).
+// stopTime is how long it may take until this process is stopped (a choice).
 const stopTime = time.Second
 
 // handleSignals redraws the line when the terminal's size changes, and takes it
-// away before Ctrl-Z stops us.
+// away before Ctrl-Z stops this process.
 func (p *Printer) handleSignals() (end func()) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGWINCH)
@@ -66,15 +66,15 @@ func (p *Printer) handleSignals() (end func()) {
 	}
 }
 
-// suspend stops us as SIGTSTP would without our handler, with the line out of
-// the way. Go cannot give SIGTSTP its default action back. SIGTTIN has it, and
-// with the same exception: where no shell could continue us, it does not stop.
+// suspend stops this process as SIGTSTP would without the handler, with the line
+// out of the way. Go cannot give SIGTSTP its default action back. SIGTTIN has it,
+// with the same exception: where no shell could continue the process, it does not stop.
 func (p *Printer) suspend() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
 	p.mu.Lock()
-	defer p.mu.Unlock() // nothing is drawn until we go on
+	defer p.mu.Unlock() // nothing is drawn until the process goes on
 	p.line.erase()
 	_ = unix.Kill(unix.Getpid(), unix.SIGTTIN)
 	select {

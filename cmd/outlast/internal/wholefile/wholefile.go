@@ -27,7 +27,7 @@ func Target(path string) (string, error) {
 	}
 	file, err := create(target)
 	var made *fs.PathError
-	if errors.As(err, &made) { // it names a file of ours
+	if errors.As(err, &made) { // it names the temporary file
 		return "", fmt.Errorf("%s: no file can be made in its folder: %w", path, made.Err)
 	}
 	if err != nil {
