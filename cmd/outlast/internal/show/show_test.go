@@ -491,7 +491,7 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestNowhere(t *testing.T) {
-	p := New(Options{Verbose: true})
+	p := New(Options{Verbose: true, Progress: &progress.State{}})
 	wholeCall(p)
 	p.Error(errors.New("lost"))
 	p.Status("waiting")()
