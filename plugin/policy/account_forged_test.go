@@ -51,8 +51,10 @@ func TestNoMessageHasAWriteRepeated(t *testing.T) {
 		exit := rapid.SampledFrom([]int64{1, 1, 4, 75}).Draw(t, "exit")
 		call := write0(1)
 		_, refusal := refusedTexts[lower(withoutBanners(plain(message)))]
-		got, action := verdictOf(t, call, exited(exit, message+ends+unknownEffects+"\n", ""))
-		if got == "retry" && !(status == "503" && refusal) {
+		advice := rapid.SampledFrom([]string{"reconcile", "refresh", "recover"}).Draw(t, "action")
+		account := strings.Replace(unknownEffects, "reconcile", advice, 1)
+		got, action := verdictOf(t, call, exited(exit, message+ends+account+"\n", ""))
+		if got == "retry" && !(status == "503" && refusal && advice == "reconcile") {
 			t.Fatalf("%q with %s: %s", message, status, action.Encode())
 		}
 		if got == "stop" && (status == "500" || status == "200" || status == "429" || status[0] == '5' && !strings.Contains(message, "graph is unavailable")) {
@@ -69,13 +71,15 @@ func TestNoObjectHasAWriteRepeated(t *testing.T) {
 	for text := range refusedTexts {
 		texts = append(texts, text)
 	}
+	const race = "retryable storage commit conflict: Commit conflict for version 3"
+	texts = append(texts, race)
 	slices.Sort(texts)
 	rapid.Check(t, func(t *rapid.T) {
 		message := rapid.OneOf(rapid.SampledFrom(texts), rapid.Custom(func(t *rapid.T) string { return forgery(t, list) })).Draw(t, "text")
 		code := rapid.SampledFrom([]string{"", "graph_unavailable", "service_unavailable", "internal", "too_many_requests", "api_contract_mismatch", "conflict"}).Draw(t, "code")
-		status := rapid.SampledFrom([]int{0, 200, 429, 500, 502, 503}).Draw(t, "status")
+		status := rapid.SampledFrom([]int{0, 200, 409, 429, 500, 502, 503}).Draw(t, "status")
 		outcome := rapid.SampledFrom([]string{
-			`{"execution":"unknown","effects":"unknown","action":"reconcile"}`, `{"execution":"unknown","effects":"none","action":"retry"}`,
+			`{"execution":"unknown","effects":"unknown","action":"reconcile"}`, `{"execution":"unknown","effects":"unknown","action":"recover"}`, `{"execution":"unknown","effects":"none","action":"retry"}`,
 			`{"execution":"not_started","effects":"none","action":"refresh","of":"x"}`, `{"effects":"none"}`, `{"execution":"not_started","effects":"none"}`,
 			`{"command_outcome":{"execution":"not_started","effects":"none","action":"refresh"}}`, `"none"`, `null`, `[]`, "",
 		}).Draw(t, "outcome")
@@ -101,7 +105,9 @@ func TestNoObjectHasAWriteRepeated(t *testing.T) {
 		stderr := rapid.SampledFrom([]string{"", "omnigraph load → x (served)\n", noEffects + "\n"}).Draw(t, "stderr")
 		result := exited(rapid.SampledFrom([]int64{1, 4, 75}).Draw(t, "exit"), stderr, "{"+strings.Join(members, ",")+"}")
 		got, action := verdictOf(t, write0(1), result)
-		right := refusedTexts[message] != "" && refusedTexts[message] == code && status == 503
+		right := refusedTexts[message] != "" && refusedTexts[message] == code && status == 503 ||
+			strings.HasPrefix(message, "retryable storage commit conflict: ") && code == "conflict" && status == 409
+		right = right && strings.Contains(outcome, "reconcile")
 		extra := more != "" && more != `"request_dispatched":false` && more != `"effects":"none"`
 		if got == "retry" && !(right && !extra) {
 			t.Fatalf("%s\n%s", result.Stdout.Head, action.Encode())

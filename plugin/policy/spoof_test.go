@@ -78,7 +78,8 @@ var undiscovered = append([]string{"server discovery "}, loading...)
 // any effect: in these it is believed too, and in nothing else.
 var refusals = []string{
 	"write authority '", "stale view", "actor in-flight count cap ", "actor byte budget exceeded",
-	"server read observer cap ", "dataset for node type '", "table '",
+	"active actor count cap ", "global operation count cap ", "global operation input budget exceeded", "write ingress ", "read ingress ",
+	"server read observer cap ", "server write observer cap ", "graph request ownership exhausted", "dataset for node type '", "table '",
 }
 
 func startsWith(s string, starts []string) bool {

@@ -14,7 +14,7 @@ type view struct {
 	form       Form   // that the program's words have; "": none
 	whole      bool   // they are a report that is known not to be cut: its Location follows
 	code       string // of an object, in lower case; "": none
-	details    bool   // an object has members beside those of every failure
+	details    bool   // an object has members beside those of every failure, or an account advises what it does for these only
 	status     int64  // 0: none
 	retryAfter *int64 // in microseconds, as the host or the program says
 	sent       abi.Sent

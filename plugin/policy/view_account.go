@@ -104,7 +104,7 @@ func (v *view) objectAccount(f *fields, m *strictjson.Members) {
 	if after := m.Value("retry_after"); after.Kind == strictjson.String {
 		v.setRetryAfter(after.Text)
 	}
-	v.details = m.Unknown()
+	v.details = v.details || m.Unknown()
 }
 
 // careful is the more careful of what is said in two places; the first may be "".
@@ -148,7 +148,9 @@ func (v *view) effectsOf(outcome strictjson.Value) string {
 			return effects
 		}
 	case execution == "unknown" && effects == string(abi.EffectsUnknown):
-		v.accounts = code == exitFailed && (action == "reconcile" || action == "refresh" || action == "recover")
+		detailed := action == "refresh" || action == "recover" // it advises these for details only
+		v.details = v.details || detailed
+		v.accounts = code == exitFailed && (action == "reconcile" || detailed)
 	}
 	return string(abi.EffectsUnknown)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"outlast/plugin/policy"
@@ -48,7 +49,7 @@ func oneLine(s string) string {
 }
 
 // move is a mutant of a policy document in which the first rule of a kind
-// stands before the first rule of another. "kind 2" is the second rule of a kind.
+// stands before the first rule of another. "kind 2" is the second rule of a kind, and so on.
 func move(file, kind, before, why string) mutant {
 	return mutant{file, "rule " + kind + " before " + before, why, func(text string) (string, error) {
 		start, end, err := rule(text, kind)
@@ -70,10 +71,11 @@ func move(file, kind, before, why string) mutant {
 
 // rule finds where a rule of a document starts and ends, with its comma.
 func rule(text, kind string) (start, end int, err error) {
-	kind, second := strings.CutSuffix(kind, " 2")
+	kind, number, _ := strings.Cut(kind, " ")
+	nth, _ := strconv.Atoi(number) // 0 is the first, as 1 is
 	head := "    {\n      \"kind\": \"" + kind + "\""
 	start = strings.Index(text, head)
-	if start >= 0 && second {
+	for ; nth > 1 && start >= 0; nth-- {
 		if next := strings.Index(text[start+1:], head); next >= 0 {
 			start += 1 + next
 		} else {

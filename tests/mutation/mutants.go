@@ -52,9 +52,40 @@ var mutants = []mutant{
           "http_statuses": [0],`, `          "http_statuses": [0],`, "a request that was dispatched runs again"),
 	replace(omnigraph, `          "http_statuses": [0],
           "text": [{"in": "message", "starts": ["server discovery`, `          "text": [{"in": "message", "starts": ["server discovery`, "a server's own words pass for a failed discovery"),
-	replace(omnigraph, `"starts": [
-                "graph is loading",`, `"any": [
-                "graph is loading",`, "a marker in the middle of a message counts"),
+	replace(omnigraph, `          "write": false,
+          "http_statuses": [0, 503],
+          "codes": ["none", "graph_unavailable", "service_unavailable"],
+          "text": [
+            {
+              "in": "message",
+              "starts": [`, `          "write": false,
+          "http_statuses": [0, 503],
+          "codes": ["none", "graph_unavailable", "service_unavailable"],
+          "text": [
+            {
+              "in": "message",
+              "any": [`, "a marker in the middle of a message counts"),
+	replace(omnigraph, `            },
+            {"in": "anywhere", "none": ["Location:"]}`, `            }`, "a release that never loads is believed to"),
+	replace(omnigraph, `            {"in": "anywhere", "none": ["Location:"]}
+          ]
+        },
+        {"transport": "http", "text": [{"in": "message", "starts": ["precondition`, `            {"in": "anywhere", "none": ["nothing"]}
+          ]
+        },
+        {"transport": "http", "text": [{"in": "message", "starts": ["precondition`, "a precondition that 0.10 would end with 4 for"),
+	replace(omnigraph, `          "codes": ["conflict"],
+          "details": false,
+          "text": [{"in": "message", "starts": ["retryable`, `          "codes": ["conflict"],
+          "text": [{"in": "message", "starts": ["retryable`, "a lost race with more to it runs again"),
+	replace(omnigraph, `"starts": ["write authority '", "stale view"]},
+            {"in": "message", "any": ["changed during preparation", "refresh and retry"]},
+            {"in": "anywhere", "none": ["Error:"]}`, `"starts": ["write authority '", "stale view"]},
+            {"in": "message", "any": ["changed during preparation", "refresh and retry"]}`, "a read loses a race"),
+	replace(omnigraph, `"is": ["server returned 404 Not Found: "]}]
+        },`, `"starts": ["server returned 404 Not Found: "]}]
+        },`, "any page that is not found is the server's"),
+	replace("view_account.go", "v.details = v.details || detailed\n", "_ = detailed\n", "a refusal with details that people are not shown is a plain one"),
 	replace(omnigraph, `{"in": "message", "starts": ["server discovery connection failed (", "server discovery timed out"]}`, `{"in": "message", "starts": ["server discovery connection failed ("]}`, "a discovery that timed out is given up"),
 	replace(omnigraph, `          "codes": ["graph_unavailable"],
           "details": false,
@@ -127,20 +158,22 @@ var mutants = []mutant{
       "server": "answered",
       "when": [
         {
+          "write": true,
           "http_statuses": [0, 409],`, `      "kind": "conflict",
       "when": [
         {
+          "write": true,
           "http_statuses": [0, 409],`, "a conflict does not end the outage"),
 	replace(omnigraph, `          "if": {"write": true},
 `, `          "if": {"write": false},
 `, "a write that may be part of a recovery runs again"),
 	move(omnigraph, "admission_cap", "interrupted", "a broken connection that comes with the cap's exit code runs again"),
-	move(omnigraph, "conflict 2", "precondition_failed", "a write that must not be repeated is"),
+	move(omnigraph, "conflict 3", "precondition_failed", "a write that must not be repeated is"),
 	move(omnigraph, "admission_cap", "crashed", "a crash that quotes the cap is retried"),
 	move(omnigraph, "admission_cap", "recovery_required", "a pending recovery that comes with a 429 is retried"),
 	move(omnigraph, "crashed", "timed_out", "a time limit is called a crash"),
 	move(omnigraph, "interrupted 2", "graph_blocked", "a blocked graph is waited for"),
-	move(omnigraph, "failed", "interrupted", "a proxy's word that nothing happened is believed"),
+	move(omnigraph, "failed 2", "interrupted 2", "a proxy's word that nothing happened is believed"),
 	move(omnigraph, "crashed", "cancelled", "the user's interrupt is called a crash"),
 	move(witanCore, "conflict", "needs_repair", "not witan-core's order"),
 	move(witanCore, "unavailable", "contract_violation", "not witan-core's order"),
@@ -220,11 +253,11 @@ var mutants = []mutant{
 	replace("outcome.go", "o.Type = abi.OutcomeIndeterminate", "_ = o", "an indeterminate write is called a failure"),
 	replace("outcome.go", "if d.doubt && o.Type != abi.OutcomeOK {", "if d.doubt {", "a write that succeeded is in doubt"),
 	replace("decide.go", "\tif !d.call.Write {\n\t\treturn\n\t}\n", "", "a read has effects"),
-	replace("decide.go", "\t\td.weigh(rule.branch(d.chosen, d.repaired > 0))\n", "", "a cancelled write is said to have had no effect"),
+	replace("decide.go", "\t\td.weigh(rule.branch(d.chosen, d.repaired > 0), condition)\n", "\t\t_ = condition\n", "a cancelled write is said to have had no effect"),
 
 	// What a call says of itself.
 	replace("decide.go", "read.Write = false", "read.Write = true", "a repeatable write is not repeated"),
-	replace("decide.go", "\tif d.call.Repeatable {\n\t\trule, _ :=", "\tif false {\n\t\trule, _ :=", "a repeatable write has a read's effects: none"),
+	replace("decide.go", "\tif d.call.Repeatable {\n\t\tvar rule *Rule\n", "\tif false {\n\t\tvar rule *Rule\n", "a repeatable write has a read's effects: none"),
 	replace("decide.go", "\tcase d.doubt && !d.call.Repeatable:", "\tcase false:", "a script is run again on what its last command printed"),
 	replace("decide.go", "(d.event.Result.Sent != abi.SentNo || d.view.sent != abi.SentNo)", "d.view.sent != abi.SentNo", "a script is run again on what its last command says of its request"),
 	replace("decide.go", "(d.event.Result.Sent != abi.SentNo || d.view.sent != abi.SentNo)", "true", "a write of which nothing was sent does not wait"),
