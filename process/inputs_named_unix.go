@@ -3,8 +3,10 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,10 +52,14 @@ func pathsIn(arg string) []string {
 func (in *Inputs) addNamed(arg string) {
 	seen := map[string]bool{}
 	for _, path := range pathsIn(arg) {
-		if seen[path] || isOwn(path) {
+		if seen[path] {
 			continue
 		}
 		seen[path] = true
+		if number, own := ownDescriptor(path); own {
+			in.addOutput(path, number)
+			continue
+		}
 		var stat unix.Stat_t
 		if unix.Stat(path, &stat) != nil {
 			continue
@@ -83,17 +89,30 @@ func (in *Inputs) addTerminal(path string) {
 	f.Close()
 }
 
-// isOwn says that the path leads to a descriptor of the process that opens it.
-func isOwn(path string) bool {
-	switch path = filepath.Clean(path); path {
-	case "/dev/stdin", "/dev/stdout", "/dev/stderr":
-		return true
+// addOutput notes a pipe that an argument names for writing, such as bash's >(…).
+func (in *Inputs) addOutput(path string, number int) {
+	var stat unix.Stat_t
+	flags, err := unix.FcntlInt(uintptr(number), unix.F_GETFL, 0)
+	if err != nil || number <= 2 || flags&unix.O_ACCMODE != unix.O_WRONLY || unix.Fstat(number, &stat) != nil {
+		return
+	}
+	if kind := stat.Mode & unix.S_IFMT; kind == unix.S_IFIFO || kind == unix.S_IFSOCK {
+		in.output = fmt.Errorf("%q is a pipe into which it may have written", path)
+	}
+}
+
+// ownDescriptor is the descriptor of the process that opens the path to which it
+// leads, if it does.
+func ownDescriptor(path string) (number int, own bool) {
+	path = filepath.Clean(path)
+	if standard := slices.Index([]string{"/dev/stdin", "/dev/stdout", "/dev/stderr"}, path); standard >= 0 {
+		return standard, true
 	}
 	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
-		if number, ok := strings.CutPrefix(path, dir); ok {
-			_, err := strconv.Atoi(number)
-			return err == nil
+		if digits, ok := strings.CutPrefix(path, dir); ok {
+			number, err := strconv.Atoi(digits)
+			return number, err == nil
 		}
 	}
-	return false
+	return 0, false
 }

@@ -44,6 +44,7 @@ type Inputs struct {
 	watched []watcher  // handed on
 	opened  []*os.File // to look at
 	spent   error
+	output  error // what an attempt wrote there, another cannot take back
 }
 
 // given is an inherited descriptor whose number leads to something else while an
@@ -144,6 +145,15 @@ func (in *Inputs) Spent() error {
 		}
 	}
 	return in.spent
+}
+
+// Passed says why no attempt can follow one that may have printed: an argument
+// names a pipe for its output, whose reader would have both. nil: none does.
+func (in *Inputs) Passed() error {
+	if in == nil {
+		return nil
+	}
+	return in.output
 }
 
 // Close leaves each file where the last attempt left it, and removes copies.

@@ -9,6 +9,9 @@ func NewInputs([]string, *Stdin) (*Inputs, error) { return nil, nil }
 // Spent is nil.
 func (*Inputs) Spent() error { return nil }
 
+// Passed is nil.
+func (*Inputs) Passed() error { return nil }
+
 // Close does nothing.
 func (*Inputs) Close() error { return nil }
 

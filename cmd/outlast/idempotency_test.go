@@ -151,3 +151,33 @@ func TestTheJournalKeepsTheIdempotencyKey(t *testing.T) {
 		}
 	}
 }
+
+// Whoever decides what is run again, and whatever the call is: the mark itself,
+// which would be the same key for every call, never reaches a command.
+func TestTheMarkNeverReachesTheCommand(t *testing.T) {
+	tool := goBuild(t, filepath.Join(t.TempDir(), "outlast"), ".")
+	for name, c := range map[string]struct{ env, claim string }{
+		"a write":          {"A=b", "--repeatable"},
+		"a read":           {"A=b", "--read"},
+		"inside another":   {"OUTLAST_ATTEMPT=1", "--repeatable"},
+		"a read inside":    {"OUTLAST_ATTEMPT=2", "--read"},
+		"off":              {"OUTLAST_OFF=1", "--repeatable"},
+		"inside, recorded": {"OUTLAST_ATTEMPT=1", "--report=" + filepath.Join(t.TempDir(), "r")},
+	} {
+		seen := map[string]bool{}
+		for range 2 {
+			args := []string{"run", "--idempotency-key", c.claim, "--repeatable", "--attempts", "1", "--", "sh", "-c", "echo {idempotency-key} $OUTLAST_IDEMPOTENCY_KEY"}
+			if c.claim == "--read" || c.claim == "--repeatable" {
+				args = append(args[:3:3], args[4:]...)
+			}
+			cmd := exec.Command(tool, args...)
+			cmd.Env = append(os.Environ(), c.env)
+			out, err := cmd.Output()
+			words := strings.Fields(string(out))
+			if err != nil || len(words) != 2 || words[0] != words[1] || strings.Contains(words[0], "{") || seen[words[0]] {
+				t.Errorf("%s: %q, %v", name, out, err)
+			}
+			seen[string(out)] = true
+		}
+	}
+}

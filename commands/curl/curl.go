@@ -3,6 +3,7 @@ package curl
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -141,10 +142,14 @@ func mayMultiplex(options []line.Option, urls []string) bool {
 	return offers && slices.ContainsFunc(urls, func(u string) bool { return line.StartsWithAny(strings.ToLower(u), "https:") })
 }
 
+// inherited is a descriptor that the caller gave, as bash does for >(…): stderr is
+// a pipe that nothing but the attempt has.
+var inherited = regexp.MustCompile(`^/dev/fd/([3-9]|[1-9][0-9]+)$`)
+
 // mayImitate says whether a value may bring what a server sends to stderr,
 // where it could look like curl's own words, or holds what is not known.
 func mayImitate(value string) bool {
-	return line.IsDevice(value) || strings.HasPrefix(value, "@") || strings.Contains(value, "%{stderr}")
+	return line.IsDevice(value) && !inherited.MatchString(value) || strings.HasPrefix(value, "@") || strings.Contains(value, "%{stderr}")
 }
 
 // unsent: 5, 6 and 7 are a proxy's and a host's name that does not resolve,

@@ -40,10 +40,7 @@ func (a *attempts) start(lock *storeLock, run *journal.Run, record string) {
 		a.env = with(a.env, heldVar, strings.Join(append(held(a.env), record), ","))
 	}
 	key := a.plan.IdempotencyKey
-	if key == "" {
-		return
-	}
-	if run != nil && run.IdempotencyKey() != "" {
+	if key != "" && run != nil && run.IdempotencyKey() != "" {
 		key = run.IdempotencyKey()
 	}
 	a.argv, a.env = withKey(a.argv, a.env, key)
@@ -65,8 +62,8 @@ func (a *attempts) attempt(ctx context.Context, n int64) (abi.Result, error) {
 		ended.ShowStderr() // what cannot be written now cannot be in the end either
 	}
 	a.tellLeft(ended, err)
-	a.spendInputs(ended)
 	ended.Result.Sent = a.plan.Command.Sent(&ended.Result)
+	a.spendInputs(ended)
 	return ended.Result, err
 }
 
@@ -113,10 +110,13 @@ func isOneFile(a, b *os.File) bool {
 }
 
 // spendInputs lets a failed attempt be the last if another would have less to
-// read. To the policy that is as if its output had been passed on: it must not run
+// read, or may write once more where what it wrote cannot be taken back. To the policy that is as if its output had been passed on: it must not run
 // again, whatever it was.
 func (a *attempts) spendInputs(ended *process.Ended) {
-	if a.spent = a.inputs.Spent(); ended.Result.OK() || ended.Result.Streamed {
+	if a.spent = a.inputs.Spent(); a.spent == nil && ended.Result.Sent != abi.SentNo {
+		a.spent = a.inputs.Passed()
+	}
+	if ended.Result.OK() || ended.Result.Streamed {
 		a.spent = nil
 	}
 	ended.Result.Streamed = ended.Result.Streamed || a.spent != nil

@@ -53,20 +53,22 @@ func (f *IdempotencyFlags) isHonoured() bool {
 	return f.IdempotencyKey.On && f.IdempotencyHonoured != nil
 }
 
-// chooseKey chooses the call's key, and lets the call be repeated where the
+// chooseKey chooses the call's key, and lets a write be repeated where the
 // server honours that. The key must reach the server: a command whose lines are
 // known reads no variable of outlast's.
 func (p *Plan) chooseKey(f *IdempotencyFlags, random string) error {
-	if !f.IdempotencyKey.On || !p.writes() {
+	if !f.IdempotencyKey.On {
+		return nil
+	}
+	if p.IdempotencyKey = f.IdempotencyKey.Key; p.IdempotencyKey == "" {
+		p.IdempotencyKey = random
+	}
+	if !p.writes() {
 		return nil
 	}
 	placed := strings.Contains(strings.Join(p.Argv, "\x00"), idempotencyMark)
 	if !placed && p.Command.Name != "" {
 		return exit.Usage("--idempotency-key: %s must be told the key: put %s where it belongs, such as -H 'Idempotency-Key: %[2]s'", label(p.Argv[0]), idempotencyMark)
-	}
-	p.IdempotencyKey = f.IdempotencyKey.Key
-	if p.IdempotencyKey == "" {
-		p.IdempotencyKey = random
 	}
 	if f.IdempotencyHonoured == nil {
 		return nil
@@ -89,8 +91,12 @@ func (p *Plan) repeatWithKey(honoured time.Duration) error {
 	return nil
 }
 
-// withKey is a command line and environment with the key of the call.
+// withKey is a command line and environment with the key of the call, if there is
+// one, for whoever runs it: the mark itself would be one key for every call.
 func withKey(argv, env []string, key string) (keyed, environment []string) {
+	if key == "" {
+		return argv, env
+	}
 	for _, arg := range argv {
 		keyed = append(keyed, strings.ReplaceAll(arg, idempotencyMark, key))
 	}

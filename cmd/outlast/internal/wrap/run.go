@@ -73,7 +73,8 @@ func (r *Run) Close() {
 // with, and may have been told already.
 func (r *Run) Carry(ctx context.Context) error {
 	if r.plan.Aside {
-		return startError(process.Replace(r.plan.Argv, r.plan.Env))
+		argv, env := withKey(r.plan.Argv, r.plan.Env, r.plan.IdempotencyKey)
+		return startError(process.Replace(argv, env))
 	}
 	return r.tell.error(r.carry(ctx))
 }
