@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"outlast/cmd/outlast/internal/progress"
 )
 
 // patience is how long the tests wait for another process (a choice: a slow
@@ -76,12 +78,12 @@ func starts(want string) func(string) bool {
 func TestARealTerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	term := openTerminal(t)
-	p := New(Options{Out: term.tty})
+	p := New(Options{Out: term.tty, Progress: &progress.State{}})
 	fmt.Fprint(p.Writer(term.tty), "the command's\nunfinished")
-	p.Observe(waiting(2, time.Hour, 2*time.Hour))
+	p.see(waiting(2, time.Hour, 2*time.Hour))
 	term.shows("the line", is("the command's\nunfinished\noutlast: unavailable for 0 s of 7200 s; attempt 2 in 3600 s"))
 	fmt.Fprint(p.Writer(term.tty), " no more\n")
-	p.Observe(waiting(3, time.Hour, 2*time.Hour))
+	p.see(waiting(3, time.Hour, 2*time.Hour))
 	term.shows("the line", is("the command's\nunfinished no more\noutlast: unavailable for 0 s of 7200 s; attempt 3 in 3600 s"))
 
 	term.resize(30)
@@ -98,8 +100,8 @@ func TestLogLinesOnATerminal(t *testing.T) {
 	}{{"dumb", Auto}, {"", Auto}, {"xterm", Text}} {
 		t.Setenv("TERM", c.term)
 		term := openTerminal(t)
-		p := New(Options{Out: term.tty, Format: c.format})
-		p.Observe(waiting(2, time.Hour, 150*time.Second))
+		p := New(Options{Out: term.tty, Format: c.format, Progress: &progress.State{}})
+		p.see(waiting(2, time.Hour, 150*time.Second))
 		p.Close()
 		term.shows("a log line", is("outlast: unavailable; attempt 2 in 3600 s, and at most 150 s of waiting left"))
 	}
@@ -109,13 +111,13 @@ func TestLogLinesOnATerminal(t *testing.T) {
 func TestAStoppedTerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	term := openTerminal(t)
-	p := New(Options{Out: term.tty})
+	p := New(Options{Out: term.tty, Progress: &progress.State{}})
 	if err := unix.IoctlSetInt(int(term.tty.Fd()), unix.TCXONC, unix.TCOOFF); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
-		p.Observe(waiting(2, time.Hour, 2*time.Hour))
+		p.see(waiting(2, time.Hour, 2*time.Hour))
 		p.Close()
 		close(done)
 	}()
@@ -168,9 +170,9 @@ func job() {
 	signal.Notify(end, syscall.SIGTERM)
 	more := make(chan os.Signal, 1)
 	signal.Notify(more, syscall.SIGUSR1)
-	p := New(Options{Out: os.Stderr})
+	p := New(Options{Out: os.Stderr, Progress: &progress.State{}})
 	for n := int64(2); ; n++ {
-		p.Observe(waiting(n, time.Hour, 2*time.Hour))
+		p.see(waiting(n, time.Hour, 2*time.Hour))
 		select {
 		case <-more:
 		case <-end:
