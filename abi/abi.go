@@ -44,7 +44,7 @@ const (
 	// MaxRequestBytes bounds a request: four texts of MaxTextBytes, each byte
 	// written as a \u escape, and a document fit.
 	MaxRequestBytes = 4 << 20
-	// MaxDocumentBytes bounds a policy document; the built-in ones have under 24 KiB.
+	// MaxDocumentBytes bounds a policy document; the built-in ones have under 32 KiB.
 	MaxDocumentBytes = 256 << 10
 	// MaxDepth bounds nesting in a request or document.
 	MaxDepth = 32
