@@ -10,35 +10,7 @@ const MaxInteger = 1<<53 - 1
 // (512, 512.0, 5.12e2). ok is false where the literal is not a whole number, or
 // its magnitude is above MaxInteger; n is then the nearest that Scaled has.
 func Integer(literal string) (n int64, ok bool) {
-	if n, ok := short(literal); ok {
-		return n, true
-	}
 	return Scaled(literal, 0)
-}
-
-// shortDigits is how many digits are within MaxInteger whatever they are.
-const shortDigits = 15
-
-// short reads the usual form, digits and perhaps a sign, if it is not too long.
-func short(literal string) (n int64, ok bool) {
-	digits := literal
-	if len(digits) > 0 && digits[0] == '-' {
-		digits = digits[1:]
-	}
-	if len(digits) == 0 || len(digits) > shortDigits {
-		return 0, false
-	}
-	for i := 0; i < len(digits); i++ {
-		d := digits[i] - '0'
-		if d > 9 {
-			return 0, false
-		}
-		n = 10*n + int64(d)
-	}
-	if len(digits) < len(literal) {
-		n = -n
-	}
-	return n, true
 }
 
 // Scaled is literal times 10^digits, rounded away from zero, its magnitude cut

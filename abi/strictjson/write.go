@@ -142,3 +142,13 @@ func (w *Writer) comma() {
 	}
 	w.fresh = false
 }
+
+// plain is the end of the run of bytes, from i on, that need no escape in a JSON
+// string and that the reader and the writer here copy as they are: ASCII without
+// control characters, quotes and backslashes.
+func plain(s string, i int) int {
+	for i < len(s) && s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' {
+		i++
+	}
+	return i
+}

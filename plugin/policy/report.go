@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"encoding/binary"
-	"strings"
-)
+import "strings"
 
 // A reportText is an error report as omnigraph 0.8 to 0.13 prints it for people.
 type reportText struct {
@@ -127,39 +124,11 @@ func sgr(s string) int {
 // lower folds ASCII letters only: what a byte means must not depend on a
 // locale or a Unicode version.
 func lower(s string) string {
-	i := 0
-	for i+8 <= len(s) && upper(word(s[i:i+8])) == 0 {
-		i += 8
-	}
-	for i < len(s) && (s[i] < 'A' || s[i] > 'Z') {
-		i++
-	}
-	if i == len(s) {
-		return s
-	}
 	b := []byte(s)
-	for ; i+8 <= len(b); i += 8 {
-		w := word(b[i : i+8])
-		binary.LittleEndian.PutUint64(b[i:], w+upper(w)>>2) // 'a' - 'A' is a quarter of the flag
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c >= 'A' && c <= 'Z' {
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
 			b[i] = c + 'a' - 'A'
 		}
 	}
 	return string(b)
-}
-
-// word is 8 bytes as one number, so that they are looked at together: a jump
-// costs WebAssembly that comes from Go more than the arithmetic.
-func word[T string | []byte](s T) uint64 {
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// upper has the highest bit of each byte of w that is an ASCII capital.
-func upper(w uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	low := w &^ highs // so that no sum passes on to the next byte
-	return (low + (0x80-'A')*ones) &^ (low + (0x7f-'Z')*ones) &^ w & highs
 }

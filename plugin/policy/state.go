@@ -119,11 +119,7 @@ func (s *state) encode(doc *Document) string {
 	b = append(b, doc.Digest...)
 	separator := byte(':')
 	s.fields(func(n *int64, _, _ int64) {
-		if *n >= 0 && *n <= 9 { // as most are
-			b = append(b, separator, byte('0'+*n))
-		} else {
-			b = strictjson.AppendInt(append(b, separator), *n)
-		}
+		b = strictjson.AppendInt(append(b, separator), *n)
 		separator = '.'
 	})
 	sum := checksum(b)
@@ -138,19 +134,7 @@ const usualState = 384
 func checksum[T string | []byte](text T) int64 {
 	const offset, prime = 2166136261, 16777619
 	h := uint32(offset)
-	i := 0
-	for ; i+8 <= len(text); i += 8 { // for fewer jumps, which cost WebAssembly most
-		c := text[i : i+8]
-		h = (h ^ uint32(c[0])) * prime
-		h = (h ^ uint32(c[1])) * prime
-		h = (h ^ uint32(c[2])) * prime
-		h = (h ^ uint32(c[3])) * prime
-		h = (h ^ uint32(c[4])) * prime
-		h = (h ^ uint32(c[5])) * prime
-		h = (h ^ uint32(c[6])) * prime
-		h = (h ^ uint32(c[7])) * prime
-	}
-	for ; i < len(text); i++ {
+	for i := 0; i < len(text); i++ {
 		h = (h ^ uint32(text[i])) * prime
 	}
 	return int64(h)
@@ -178,15 +162,9 @@ func decodeState(doc *Document, text string) (*state, error) {
 	}
 	at, ok := 0, true
 	s.fields(func(n *int64, low, high int64) {
-		if at+1 < len(numbers) && numbers[at+1] == '.' && numbers[at]-'0' <= 9 { // as most are
-			*n = int64(numbers[at] - '0')
-			at += 2
-		} else {
-			var whole bool
-			*n, at, whole = parseNumber(numbers, at)
-			ok = ok && whole
-		}
-		ok = ok && *n >= low && *n <= high
+		var whole bool
+		*n, at, whole = parseNumber(numbers, at)
+		ok = ok && whole && *n >= low && *n <= high
 	})
 	if !ok || !s.consistent(doc) {
 		return nil, badState("is out of bounds")
