@@ -3,11 +3,11 @@
 import { basename } from "node:path";
 import {
   anything,
-  type Check,
   checkMembers,
   type Members,
   optional,
   show,
+  wants,
 } from "./arguments/members.js";
 import type { Call } from "./call/call.js";
 import type { Outcome } from "./call/outcome.js";
@@ -48,14 +48,11 @@ export interface CommandOptions extends CallOptions, OutcomeOptions {
   readonly killAfter?: number | undefined;
 }
 
-/** Wants milliseconds that a timer can wait. */
-const limit: Check = (ms, name) => {
-  if (!((ms as number) > 0 && (ms as number) <= MAX_TIMEOUT)) {
-    throw new RangeError(
-      `outlast: ${name} is ${show(ms)}, and must be above 0 ms and at most ${MAX_TIMEOUT}`,
-    );
-  }
-};
+const limit = wants(
+  `above 0 ms and at most ${MAX_TIMEOUT}`,
+  (ms) => typeof ms === "number" && ms > 0 && ms <= MAX_TIMEOUT,
+  RangeError,
+);
 
 const OPTIONS: Members<CommandOptions> = {
   ...CALL_OPTIONS,

@@ -179,7 +179,7 @@ test("options that there are not are refused, with those that there are", async 
     [retry(() => 1, READ, { check: true } as never), /no member "check"/],
     [Policy.load("omnigraph", { chek: false } as never), /"chek"; it has check, plugin/],
     [retry(() => 1, READ, { signal: { aborted: false } as never }), /signal is an object/],
-    [retry(() => 1, READ, { clock: {} as never }), /clock must have/],
+    [retry(() => 1, READ, { clock: {} as never }), /clock is an object, and must be a clock/],
   ] as const) {
     await assert.rejects(wrong, text);
   }

@@ -14,12 +14,20 @@ export function optional(check: Check): Check {
   return (value, name) => value !== undefined && check(value, name);
 }
 
-/** Wants true or false. */
-export const flag: Check = (value, name) => {
-  if (typeof value !== "boolean") {
-    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be true or false`);
-  }
-};
+/** Wants a value for which something holds, and says what that would be. */
+export function wants(
+  what: string,
+  holds: (value: unknown) => boolean,
+  Kind: new (text: string) => Error = TypeError,
+): Check {
+  return (value, name) => {
+    if (!holds(value)) {
+      throw new Kind(`outlast: ${name} is ${show(value)}, and must be ${what}`);
+    }
+  };
+}
+
+export const flag = wants("true or false", (value) => typeof value === "boolean");
 
 /**
  * Checks an object's members. One that is unknown is refused too: nobody would notice that a

@@ -6,7 +6,7 @@ import {
   flag,
   type Members,
   optional,
-  show,
+  wants,
 } from "../arguments/members.js";
 import { surprise } from "../arguments/surprise.js";
 import type { WireCall } from "../wire/types.js";
@@ -51,15 +51,17 @@ export interface Call {
   readonly started?: number | undefined;
 }
 
+const text = wants("a string", (value) => typeof value === "string");
+
+const short = wants(
+  `at most ${MAX_LABEL_BYTES} bytes long`,
+  (value) => Buffer.byteLength(value as string) <= MAX_LABEL_BYTES,
+  RangeError,
+);
+
 const label: Check = (value, name) => {
-  if (typeof value !== "string") {
-    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be a string`);
-  }
-  if (Buffer.byteLength(value) > MAX_LABEL_BYTES) {
-    throw new RangeError(
-      `outlast: ${name} is ${show(value)}, and must have at most ${MAX_LABEL_BYTES} bytes`,
-    );
-  }
+  text(value, name);
+  short(value, name);
 };
 
 const budget: Check = (value, name) => {

@@ -57,33 +57,12 @@ export interface Outcome {
   readonly result?: Result | undefined;
 }
 
-/** What an outcome has unless it is said. */
-const NOTHING: Omit<Outcome, "type" | "ok"> = {
-  kind: "",
-  effects: "none",
-  reason: "",
-  budget: "",
-  budgetAttempts: 0,
-  budgetSpent: 0,
-  attempts: 0,
-  elapsed: 0,
-  message: "",
-  remedy: "",
-  lastError: "",
-  history: [],
-};
-
-/** An outcome of a call that the plugin was not asked about. */
-export function outcomeWith(
-  type: OutcomeType,
-  members: Partial<Omit<Outcome, "type" | "ok">>,
-): Outcome {
-  return { type, ok: type === "ok", ...NOTHING, ...members };
-}
-
 /** An outcome as the plugin said it. */
 export function readOutcome(said: WireOutcome): Outcome {
-  const members = {
+  const { retry_after_us: retryAfter } = said;
+  return {
+    type: said.type,
+    ok: said.type === "ok",
     kind: said.kind ?? "",
     effects: said.effects ?? "none",
     reason: said.reason ?? "",
@@ -92,6 +71,7 @@ export function readOutcome(said: WireOutcome): Outcome {
     budgetSpent: millis(said.budget_spent_us ?? 0),
     attempts: said.attempts ?? 0,
     elapsed: millis(said.elapsed_us ?? 0),
+    ...(retryAfter !== undefined && { retryAfter: millis(retryAfter) }),
     message: said.message ?? "",
     remedy: said.remedy ?? "",
     lastError: said.last_error ?? "",
@@ -101,8 +81,4 @@ export function readOutcome(said: WireOutcome): Outcome {
       kind: past.kind ?? "",
     })),
   };
-  if (said.retry_after_us === undefined) {
-    return outcomeWith(said.type, members);
-  }
-  return outcomeWith(said.type, { ...members, retryAfter: millis(said.retry_after_us) });
 }

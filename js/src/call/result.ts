@@ -1,13 +1,6 @@
 /** How one attempt ended. */
 
-import {
-  anything,
-  type Check,
-  checkMembers,
-  type Members,
-  optional,
-  show,
-} from "../arguments/members.js";
+import { anything, checkMembers, type Members, optional, wants } from "../arguments/members.js";
 import { type Text, textMembers } from "../wire/text.js";
 import type { WireResult } from "../wire/types.js";
 import { MAX_INTEGER, microsIfGiven, retryAfterMicros, time } from "../wire/values.js";
@@ -105,43 +98,27 @@ export function checkResult(result: Result): void {
   checkMembers(result, MEMBERS, "result", "result.");
 }
 
-const integer: Check = (value, name) => {
-  if (!Number.isInteger(value ?? 0)) {
-    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be an integer`);
-  }
-};
+const integer = wants("an integer", (value) => Number.isInteger(value ?? 0));
 
-const status: Check = (value, name) => {
-  integer(value, name);
-  if ((value as number) < 0) {
-    throw new TypeError(`outlast: ${name} is ${value}, and must not be negative`);
-  }
-};
+const status = wants(
+  "an integer from 0",
+  (value) => Number.isInteger(value ?? 0) && Number(value ?? 0) >= 0,
+);
 
-const text: Check = (value, name) => {
-  if (typeof (value ?? "") !== "string" && !(value instanceof Uint8Array)) {
-    throw new TypeError(`outlast: ${name} must be a string or a Uint8Array`);
-  }
-};
+const text = wants(
+  "a string or a Uint8Array",
+  (value) => typeof (value ?? "") === "string" || value instanceof Uint8Array,
+);
 
-const sent: Check = (value, name) => {
-  if (!SENT.includes(value ?? "unknown")) {
-    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be "no", "yes" or "unknown"`);
-  }
-};
+const sent = wants('"no", "yes" or "unknown"', (value) => SENT.includes(value ?? "unknown"));
 
-const retryAfter: Check = (value, name) => {
-  if (typeof (value ?? 0) !== "number") {
-    throw new TypeError(`outlast: ${name} must be a number of milliseconds`);
-  }
-};
+const retryAfter = wants("a number of milliseconds", (value) => typeof (value ?? 0) === "number");
 
-const signal: Check = (value, name) => {
-  const said = value ?? "";
-  if (typeof said !== "string" || Buffer.byteLength(said) > MAX_SIGNAL_BYTES) {
-    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be a name such as "SIGKILL"`);
-  }
-};
+const signal = wants(
+  'a name such as "SIGKILL"',
+  (value) =>
+    value == null || (typeof value === "string" && Buffer.byteLength(value) <= MAX_SIGNAL_BYTES),
+);
 
 const MEMBERS: Members<Result> = {
   exitCode: integer,

@@ -36,7 +36,7 @@ const AWAY = new Set(
   ).split(" "),
 );
 
-/** How deep errors are looked into (a choice: none that we know has more). */
+/** How deep errors are looked into (a choice: no known client nests more). */
 export const DEEP = 8;
 
 /** The failure that an error stands for, none if it does not say that an attempt to reach

@@ -42,28 +42,32 @@ export class Requests {
     return contexts.run(this, work);
   }
 
-  /** @internal */
+  /** A request was made.
+   * @internal */
   made(request: object): void {
     this.#seen = true;
     this.#open.add(request);
     this.#outer?.made(request);
   }
 
-  /** @internal */
+  /** It has been sent, or may have been.
+   * @internal */
   left(request?: object): void {
     this.#sent = true;
     this.#open.delete(request!);
     this.#outer?.left(request);
   }
 
-  /** @internal */
+  /** It has ended, and was not sent.
+   * @internal */
   unsent(request: object): void {
     this.#seen = true;
     this.#open.delete(request);
     this.#outer?.unsent(request);
   }
 
-  /** @internal */
+  /** A plain connection is being made.
+   * @internal */
   opened(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => {

@@ -58,7 +58,7 @@ export function resultAfter(
     const failure = said ? undefined : failureOf(error);
     return failure ? connectionResult(error, failure, requests?.sent, known) : said;
   } catch {
-    return undefined; // it has members that throw: none that we know has
+    return undefined; // its members throw; those of known clients do not
   }
 }
 

@@ -121,28 +121,23 @@ export class Plugin {
    */
   ask(name: string, request: string, replaced?: (error: Error) => void): Promise<unknown> {
     return this.#turns.take(async () => {
-      try {
-        return await this.#askOnce(name, request);
-      } catch (error) {
-        if (isAnswer(error) || error instanceof PluginError) {
-          throw error;
+      let failed: unknown;
+      for (;;) {
+        try {
+          return await this.#askOnce(name, request);
+        } catch (error) {
+          if (isAnswer(error) || error instanceof PluginError) {
+            throw error;
+          }
+          if (failed) {
+            const text = `${textOf(failed)} (and again: ${textOf(error)})`;
+            throw new PluginError("asking the plugin", text, { code: "internal", cause: error });
+          }
+          failed = error;
+          replaced?.(error as Error);
         }
-        replaced?.(error as Error);
-        return await this.#askAgain(name, request, error);
       }
     });
-  }
-
-  async #askAgain(name: string, request: string, first: unknown): Promise<unknown> {
-    try {
-      return await this.#askOnce(name, request);
-    } catch (cause) {
-      if (isAnswer(cause) || cause instanceof PluginError) {
-        throw cause;
-      }
-      const text = `${textOf(first)} (and again: ${textOf(cause)})`;
-      throw new PluginError("asking the plugin", text, { code: "internal", cause });
-    }
   }
 
   async #askOnce(name: string, request: string): Promise<unknown> {

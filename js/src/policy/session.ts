@@ -108,9 +108,9 @@ export class Session<P extends Decider = Decider> {
   }
 
   /**
-   * Tells that a wait which the server might have cut short is over, and that the server was
-   * seen to be down, so that the attempt would be in vain; and gets what to do next: the
-   * schedule's next wait, or no delay, and then the attempt is to be made all the same.
+   * Tells that a wait which the server might have cut short is over and the server was seen to
+   * be down, so that an attempt would fail; and gets what to do next: the schedule's next wait,
+   * or no delay, and then the attempt is to be made all the same.
    *
    * @throws PluginError as {@link next} does; the action before must have had `wake`.
    */

@@ -46,7 +46,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
 }
 
 /** Whether any process of a group is left. One that has ended, and whose end nobody has
- * asked for, is gone: where we are the first process of a container, orphans stay so. */
+ * asked for, is gone: it stays so where this process is a container's first. */
 export function isAlive(group: number): boolean {
   try {
     return GROUPS && process.kill(-group, 0) && (process.platform !== "linux" || runs(group));
@@ -87,7 +87,8 @@ function endAll(): void {
   }
 }
 
-/** Hands a signal on. If nobody else hears it, it ends this process as if we did not. */
+/** Hands a signal on. If nothing else in this process listens for it, it also ends this
+ * process, as it would without this listener. */
 function pass(signal: NodeJS.Signals): void {
   for (const group of running) {
     signalGroup(group, signal);

@@ -1,6 +1,6 @@
 /** What callers say of how a call is carried out. */
 
-import { anything, type Check, type Members, optional, show } from "../arguments/members.js";
+import { anything, type Check, type Members, optional, wants } from "../arguments/members.js";
 import type { Result } from "../call/result.js";
 import type { ResultOf, ResultOfOptions } from "../evidence/result-of.js";
 import type { Hook } from "../hooks/hooks.js";
@@ -59,20 +59,16 @@ export interface OutcomeOptions {
 /** How a call is carried out. */
 export interface RunOptions extends CallOptions, FailureOptions, OutcomeOptions {}
 
-const signal: Check = (value, name) => {
+const signal = wants("an AbortSignal", (value) => {
   const { aborted, addEventListener, removeEventListener } = Object(value) as AbortSignal;
   const hears = typeof addEventListener === "function" && typeof removeEventListener === "function";
-  if (typeof aborted !== "boolean" || !hears) {
-    throw new TypeError(`outlast: ${name} is ${show(value)}, and must be an AbortSignal`);
-  }
-};
+  return typeof aborted === "boolean" && hears;
+});
 
-const clock: Check = (value, name) => {
+const clock = wants("a clock, which has the functions now and sleep", (value) => {
   const { now, sleep } = Object(value) as Clock;
-  if (typeof now !== "function" || typeof sleep !== "function") {
-    throw new TypeError(`outlast: ${name} must have the functions now and sleep`);
-  }
-};
+  return typeof now === "function" && typeof sleep === "function";
+});
 
 /** A null that stands for nothing is passed on by many callers. */
 function ifGiven(check: Check): Check {

@@ -2,7 +2,7 @@
 
 import { checkMembers } from "../arguments/members.js";
 import { type Call, checkCall } from "../call/call.js";
-import { type Outcome, outcomeWith } from "../call/outcome.js";
+import { type Outcome, readOutcome } from "../call/outcome.js";
 import { type Result, succeeded } from "../call/result.js";
 import type { Requests } from "../evidence/requests.js";
 import { resultAfter } from "../evidence/result-of.js";
@@ -12,6 +12,7 @@ import { Secrets } from "../hooks/secrets.js";
 import type { Decider } from "../policy/decider.js";
 import { randomSeed } from "../policy/session.js";
 import { type Clock, currentClock } from "../time/clock.js";
+import type { WireOutcome } from "../wire/types.js";
 import { RUN_OPTIONS, type RunOptions } from "./options.js";
 
 /** An event without what all events have. */
@@ -84,25 +85,25 @@ export class Task {
   /** The end of a call whose first attempt succeeded. The plugin is not asked: it could not
    * say anything else. */
   succeeded(result: Result, now: number): Outcome {
-    const began = this.call.started ?? result.started ?? now;
-    const elapsed = Math.max(0, now - began);
-    return this.stopped(outcomeWith("ok", { attempts: 1, elapsed, result }));
+    return this.#unasked({ type: "ok", attempts: 1 }, now, result);
   }
 
   /** The end of a call that was aborted before the plugin could be asked. */
   cancelled(attempts: 0 | 1, result?: Result): Outcome {
     const unknown = this.call.write && attempts > 0;
     const effects = unknown ? "a write may have been applied" : "nothing was applied";
-    const now = this.now();
+    const message = `cancelled ${attempts ? "in" : "before"} the first attempt; ${effects}`;
+    const said = { effects: unknown ? "unknown" : "none", attempts, message } as const;
+    return this.#unasked({ type: "cancelled", ...said }, this.now(), result);
+  }
+
+  #unasked(
+    said: Omit<WireOutcome, "elapsed_us" | "history">,
+    now: number,
+    result: Result | undefined,
+  ): Outcome {
     const began = this.call.started ?? result?.started ?? now;
-    return this.stopped(
-      outcomeWith("cancelled", {
-        effects: unknown ? "unknown" : "none",
-        attempts,
-        elapsed: Math.max(0, now - began),
-        message: `cancelled ${attempts ? "in" : "before"} the first attempt; ${effects}`,
-        result,
-      }),
-    );
+    const outcome = readOutcome({ ...said, elapsed_us: 0, history: [] });
+    return this.stopped({ ...outcome, elapsed: Math.max(0, now - began), result });
   }
 }

@@ -4,7 +4,7 @@ const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls back when a signal is aborted, unless it is forgotten before. However many wait on
- * one signal, it has one listener of ours: Node warns of more than ten.
+ * one signal, it gets one listener: Node warns of more than ten.
  *
  * @returns Forgets the callback.
  */

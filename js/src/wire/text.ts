@@ -19,16 +19,12 @@ export function textMembers(name: string, text: Text | undefined): Record<string
   if (bytes.length === 0) {
     return {};
   }
-  if (bytes.length <= 2 * MAX_TEXT_BYTES) {
-    const whole = Buffer.from(utf8(bytes));
-    if (whole.length <= MAX_TEXT_BYTES) {
-      return { [name]: whole.toString() };
-    }
-    return { [`${name}_head`]: head(whole), [`${name}_tail`]: tail(whole) };
-  }
   // Replaced bytes only make a text longer, so its ends are enough to look at.
   const first = Buffer.from(utf8(bytes.subarray(0, MAX_TEXT_BYTES)));
-  const last = Buffer.from(utf8(bytes.subarray(bytes.length - MAX_TEXT_BYTES)));
+  if (bytes.length <= MAX_TEXT_BYTES && first.length <= MAX_TEXT_BYTES) {
+    return { [name]: first.toString() };
+  }
+  const last = Buffer.from(utf8(bytes.subarray(-MAX_TEXT_BYTES)));
   return { [`${name}_head`]: head(first), [`${name}_tail`]: tail(last) };
 }
 
@@ -57,6 +53,21 @@ function continues(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
+/** Characters of UTF-8 (RFC 3629, section 4), with each byte as a character of latin1: several
+ * of ASCII, or one. */
+const CHARACTERS = [
+  String.raw`[^\x80-\xff]+`,
+  String.raw`[\xc2-\xdf][\x80-\xbf]`,
+  String.raw`\xe0[\xa0-\xbf][\x80-\xbf]`,
+  String.raw`[\xe1-\xec\xee\xef][\x80-\xbf]{2}`,
+  String.raw`\xed[\x80-\x9f][\x80-\xbf]`,
+  String.raw`\xf0[\x90-\xbf][\x80-\xbf]{2}`,
+  String.raw`[\xf1-\xf3][\x80-\xbf]{3}`,
+  String.raw`\xf4[\x80-\x8f][\x80-\xbf]{2}`,
+].join("|");
+
+const CHARACTERS_OR_BYTE = new RegExp(`((?:${CHARACTERS})+)|.`, "gs");
+
 /**
  * Bytes as a string: U+FFFD stands for each byte that is not UTF-8. A decoder that
  * replaces would make one of several bytes.
@@ -65,44 +76,9 @@ export function utf8(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes);
   } catch {
-    return replaced(view(bytes));
+    const latin1 = view(bytes).toString("latin1");
+    return latin1.replace(CHARACTERS_OR_BYTE, (_, characters?: string) =>
+      characters ? Buffer.from(characters, "latin1").toString() : "\ufffd",
+    );
   }
-}
-
-function replaced(bytes: Buffer): string {
-  const parts: string[] = [];
-  let valid = 0; // where the bytes begin that are good and not yet in parts
-  for (let i = 0; i < bytes.length; ) {
-    const length = character(bytes, i);
-    if (length > 0) {
-      i += length;
-      continue;
-    }
-    parts.push(bytes.toString("utf8", valid, i), "\ufffd");
-    valid = ++i;
-  }
-  parts.push(bytes.toString("utf8", valid));
-  return parts.join("");
-}
-
-/** How many bytes the character at a place has; 0 if there is none (RFC 3629, section 4). */
-function character(bytes: Buffer, at: number): number {
-  const first = bytes[at]!;
-  if (first < 0x80) {
-    return 1;
-  }
-  const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (at + length > bytes.length) {
-    return 0;
-  }
-  for (let i = 1; i < length; i++) {
-    if (!continues(bytes[at + i])) {
-      return 0;
-    }
-  }
-  const second = length > 2 ? bytes[at + 1]! : 0x80;
-  const overlong = (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90);
-  const surrogate = first === 0xed && second > 0x9f;
-  const beyond = first === 0xf4 && second > 0x8f;
-  return overlong || surrogate || beyond ? 0 : length;
 }

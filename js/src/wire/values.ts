@@ -5,7 +5,7 @@
  * fraction is ever sent: two readers of the same fraction need not agree on it.
  */
 
-import { type Check, show } from "../arguments/members.js";
+import { type Check, show, wants } from "../arguments/members.js";
 
 /** The largest magnitude of an integer on the wire (RFC 8259, section 6). */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -14,7 +14,7 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 export const MAX_DOCUMENT_BYTES = 256 << 10;
 
 /** Random numbers on the wire are from 0 to one less than this. */
-export const RANDOM_RANGE = 2 ** 32;
+const RANDOM_RANGE = 2 ** 32;
 
 const MICROS = 1000; // in a millisecond
 
@@ -48,13 +48,18 @@ export const time: Check = (value, name) => {
 };
 
 /** Wants a seed of the jitter. */
-export const seed: Check = (value, name) => {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw new RangeError(
-      `outlast: ${name} is ${show(value)}, and must be an integer from 0 to ${MAX_INTEGER}`,
-    );
-  }
-};
+export const seed = wants(
+  `an integer from 0 to ${MAX_INTEGER}`,
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  RangeError,
+);
+
+/** Wants a random fraction, from 0 to 1, both included. */
+const fraction = wants(
+  "from 0 to 1",
+  (value) => typeof value === "number" && value >= 0 && value <= 1,
+  RangeError,
+);
 
 /** Microseconds of the wire as milliseconds. */
 export function millis(us: number): number {
@@ -78,11 +83,9 @@ export function retryAfterMicros(ms: number | null | undefined): number | undefi
 /**
  * A random fraction as the wire has it, an integer below 2^32.
  *
- * @param fraction From 0 to 1, both included.
+ * @param random From 0 to 1, both included.
  */
-export function randomNumber(fraction: number): number {
-  if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
-    throw new RangeError(`outlast: random is ${show(fraction)}, and must be from 0 to 1`);
-  }
-  return Math.min(Math.floor(fraction * RANDOM_RANGE), RANDOM_RANGE - 1);
+export function randomNumber(random: number): number {
+  fraction(random, "random");
+  return Math.min(Math.floor(random * RANDOM_RANGE), RANDOM_RANGE - 1);
 }

@@ -24,7 +24,7 @@ test("a result that is none is refused", () => {
     [{ exit_code: 1 }, /result has no member "exit_code"/],
     [{ exitCode: 1.5 }, /result\.exitCode is 1\.5/],
     [{ httpStatus: -1 }, /result\.httpStatus is -1/],
-    [{ stderr: 5 }, /result\.stderr must be a string or a Uint8Array/],
+    [{ stderr: 5 }, /result\.stderr is 5, and must be a string or a Uint8Array/],
     [{ sent: "maybe" }, /"no", "yes" or "unknown"/],
     [{ signal: "x".repeat(33) }, /must be a name such as "SIGKILL"/],
     [{ retryAfter: "5" }, /result\.retryAfter/],
