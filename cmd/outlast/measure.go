@@ -109,7 +109,7 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends this process at once
 	if v.For != nil {
 		var cancel func()
 		ctx, cancel = context.WithTimeout(ctx, *v.For)
