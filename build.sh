@@ -4,9 +4,9 @@
 #   demo    bin/outlast, and then its demo: a command rides out a real restart
 #   plugin  plugin/outlast.wasm and its digest, from plugin/guest, and the
 #           transcripts that other hosts replay
-#   check   formatting, vet, staticcheck, and that the committed plugin is the
-#           one that this source builds
-#   test    check, and every test, of the Python and npm packages too
+#   check   for each save: formatting, vet, staticcheck, that the committed plugin
+#           is the one that this source builds, and the tests that are quick
+#   test    everything: the same, and every test, of the Python and npm packages too
 #   bench   every benchmark, beside other tools, into docs/benchmarks.md; bench
 #           outages and the like are parts of it, printed
 set -euo pipefail
@@ -47,8 +47,16 @@ tool() {
   rm bin/outlast.linked
 }
 
-# check finds what a reviewer should not have to.
+# slow are the packages whose tests need real time, or many real processes.
+slow='^outlast/(process|ready|tests/(compare|link|mutation|omnigraph|outer))(/|$)'
+
 check() {
+  lint
+  go test -short $(go list ./... | grep -vE "$slow")
+}
+
+# lint finds what a reviewer should not have to.
+lint() {
   local unformatted
   unformatted=$(gofmt -l .)
   if [ -n "$unformatted" ]; then
@@ -92,7 +100,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
 tests() {
-  check
+  lint
   # The host has goroutines and locks; the rest has none. The vectors have
   # neither, and are slow in an interpreter that is watched for races.
   go test -race -skip '^TestConformance$' ./host/... ./process/... ./ready/... ./commands/omnigraph

@@ -27,6 +27,9 @@ func TestConformance(t *testing.T) {
 		mode engine.Mode
 	}{{"compiled", engine.Compiler}, {"interpreted", engine.Interpreter}} {
 		t.Run(mode.name, func(t *testing.T) {
+			if testing.Short() && mode.mode == engine.Interpreter {
+				t.Skip("thousands of calls, interpreted")
+			}
 			ctx := context.Background()
 			e := engine.New(engine.Options{Wasm: plugin.Wasm, Mode: mode.mode})
 			defer e.Close(ctx)

@@ -85,6 +85,9 @@ func older(t *testing.T, minor int) *host.Plugin {
 // A host says to a plugin what that has a word for, and makes the attempt where
 // it has none.
 func TestOlderPluginsAreToldWhatTheyKnow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two older plugins are built")
+	}
 	const listens, ready = 10 * time.Second, 30 * time.Second
 	for minor, want := range map[int][]time.Duration{
 		0: {0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond, 15500 * time.Millisecond, 25500 * time.Millisecond, 35500 * time.Millisecond},

@@ -146,6 +146,9 @@ func hasSignal(status, set string, s syscall.Signal) bool {
 // without. Left out: KILL and STOP, which nobody can pass on; the stop signals of a
 // terminal, which have tests of their own; the C library's 32 to 34.
 func TestSignalsAsWithoutTheTool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every signal three times, beside the bare command")
+	}
 	tool := []string{goBuild(t, filepath.Join(t.TempDir(), "outlast"), "."), "run", "--attempts", "1", "--repeatable", "--"}
 	left := []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, 32, 33, 34}
 	var wait sync.WaitGroup
