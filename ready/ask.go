@@ -20,11 +20,13 @@ const maxBody = 64 << 10
 var roots *x509.CertPool
 
 // visit is a look's requests to one address, the first of them on a connection
-// that it has.
+// that it has, and the others too, as long as the server keeps it.
 type visit struct {
 	target *Target
-	to     string   // the address and port
-	conn   net.Conn // nil when it is used
+	to     string          // the address and port
+	conn   net.Conn        // nil when it is used
+	client *http.Transport // nil before the first request
+	heard  atomic.Bool     // something of the answer to the one under way
 }
 
 // answer is what a request came to.
@@ -36,28 +38,19 @@ type answer struct {
 
 // ask sends one request. Bodies are read only of those that omnigraph gives.
 func (v *visit) ask(ctx context.Context, path string) (answer, error) {
-	var heard atomic.Bool
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := v.connect(ctx)
-			return &answering{Conn: conn, heard: &heard}, err
-		},
-		TLSClientConfig:        &tls.Config{RootCAs: roots, ServerName: v.target.Host},
-		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: 64 << 10, // a choice: nothing of them is read
+	if v.client == nil {
+		v.client = v.transport()
 	}
-	defer transport.CloseIdleConnections()
+	v.heard.Store(false)
 	to, err := url.ParseRequestURI(path)
 	if err != nil {
 		return answer{}, err
 	}
 	to.Scheme, to.Host = v.target.Scheme, v.target.address()
 	request := &http.Request{Method: http.MethodGet, URL: to, Header: http.Header{"User-Agent": {"outlast"}}}
-	response, err := transport.RoundTrip(request.WithContext(ctx)) // no client: no redirects, no cookies
+	response, err := v.client.RoundTrip(request.WithContext(ctx)) // no client: no redirects, no cookies
 	if err != nil {
-		return answer{heard: heard.Load()}, err
+		return answer{heard: v.heard.Load()}, err
 	}
 	defer response.Body.Close()
 	got := answer{heard: true, status: response.StatusCode}
@@ -65,6 +58,27 @@ func (v *visit) ask(ctx context.Context, path string) (answer, error) {
 		got.body = bounded(response.Body)
 	}
 	return got, nil
+}
+
+func (v *visit) transport() *http.Transport {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := v.connect(ctx)
+			return &answering{Conn: conn, heard: &v.heard}, err
+		},
+		TLSClientConfig:        &tls.Config{RootCAs: roots, ServerName: v.target.Host},
+		ForceAttemptHTTP2:      true,
+		DisableKeepAlives:      !v.target.Omnigraph, // only omnigraph's are asked more than once
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 64 << 10, // a choice: nothing of them is read
+	}
+}
+
+// end closes what is left of the visit.
+func (v *visit) end() {
+	if v.client != nil {
+		v.client.CloseIdleConnections()
+	}
 }
 
 // connect gives the connection that there is, and then others.

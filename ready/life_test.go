@@ -17,7 +17,9 @@ import (
 	"outlast/host"
 )
 
-const loadingReport = "Error: \n   0: graph is loading; wait for its startup attempt to complete\n" + whole
+// loadingAccount is what a write of omnigraph 0.12 and later prints while its graph loads.
+const loadingAccount = "graph is loading; wait for its startup attempt to complete\nHTTP 503\n" +
+	`command_outcome: {"execution":"unknown","effects":"unknown","action":"reconcile"}` + "\n"
 
 // A restart as releases since 0.12 have it, in the time of a bubble: away, then
 // there and loading, then ready. While it loads an attempt is made every 10 s,
@@ -38,7 +40,7 @@ func TestARestartWithLoading(t *testing.T) {
 			ready := c.away + c.loads
 			got := play(t, d, call, server0{
 				attempt: func(at time.Duration) abi.Result {
-					return until(ready, until(c.away, exited(1, refusedReport), exited(1, loadingReport))(at), exited(0, ""))(at)
+					return until(ready, until(c.away, exited(1, refusedReport), exited(1, loadingAccount))(at), exited(0, ""))(at)
 				},
 				look: func(at time.Duration) level {
 					return until(ready, until(c.away, down, loading)(at), healthy)(at)
@@ -102,7 +104,7 @@ func rideOut(t testing.TB, call host.Call, release string, away, loads time.Dura
 			defer response.Body.Close()
 			io.Copy(io.Discard, response.Body)
 			if response.StatusCode != 200 {
-				return exited(1, loadingReport), nil
+				return exited(1, loadingAccount), nil
 			}
 			return exited(0, ""), nil
 		},

@@ -142,15 +142,16 @@ func (l *looking) at(ctx context.Context, address netip.Addr) level {
 		return failed(err)
 	}
 	defer conn.Close()
-	switch {
-	case l.target.best() == accepting:
+	if l.target.best() == accepting {
 		return stays(conn)
-	case l.target.Omnigraph:
-		return (&visit{target: l.target, to: to, conn: conn}).life(ctx)
+	}
+	v := &visit{target: l.target, to: to, conn: conn}
+	defer v.end()
+	if l.target.Omnigraph {
+		return v.life(ctx)
 	}
 	stayed := time.AfterFunc(steady, func() { l.reach(accepting) })
 	defer stayed.Stop()
-	v := &visit{target: l.target, to: to, conn: conn}
 	got, err := v.ask(ctx, l.target.Path)
 	switch {
 	case err == nil && l.target.expects(got.status):

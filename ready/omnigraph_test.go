@@ -152,8 +152,10 @@ func TestWhereAServerIsAsked(t *testing.T) {
 	} {
 		to := omnigraph(t, c.path)
 		var asked []string
+		from := map[string]bool{}
 		stop := serve(t, to, func(rw http.ResponseWriter, r *http.Request) {
 			asked = append(asked, r.RequestURI)
+			from[r.RemoteAddr] = true
 			if r.Method != "GET" || r.Header.Get("Authorization")+r.Header.Get("Cookie") != "" || r.UserAgent() != "outlast" {
 				t.Errorf("%s with %v", r.Method, r.Header)
 			}
@@ -161,6 +163,9 @@ func TestWhereAServerIsAsked(t *testing.T) {
 		})
 		if got := look(t.Context(), &to, func() {}); got != c.want || strings.Join(asked, " ") != c.asked {
 			t.Errorf("%s: %v after %v, want %v after %s", c.path, got, asked, c.want, c.asked)
+		}
+		if len(from) != 1 {
+			t.Errorf("%s: %d connections for one look", c.path, len(from))
 		}
 		stop()
 	}
