@@ -21,7 +21,7 @@ build_plugin() {
   # smaller, and with it what each host compiles and maps. Inlining in the other
   # packages costs no bytes and makes a decision a third faster.
   GOOS=wasip1 GOARCH=wasm GOFLAGS=-buildvcs=false go build -buildmode=c-shared \
-    -trimpath -ldflags='-s -w' -gcflags='outlast/abi/strictjson=-l' -gcflags='outlast/abi/fields=-l' -o "$1" ./plugin/guest
+    -trimpath -ldflags='-s -w' -gcflags='outlast/abi/strictjson=-l' -o "$1" ./plugin/guest
 }
 
 sha256() {

@@ -18,6 +18,8 @@ type Wake struct {
 	AfterUS int64     // not before so much of the wait has passed
 }
 
+var actionTypes = []string{"", string(Retry), string(Stop)}
+
 // Action is the policy's answer to an event.
 type Action struct {
 	Type        ActionType
@@ -60,6 +62,11 @@ const (
 	OutcomeCancelled          OutcomeType = "cancelled"
 )
 
+var outcomeTypes = []string{
+	"", string(OutcomeOK), string(OutcomeFailed), string(OutcomeExhausted), string(OutcomeConflict),
+	string(OutcomePreconditionFailed), string(OutcomeIndeterminate), string(OutcomeCancelled),
+}
+
 // Effects says whether a write that did not succeed may have been applied.
 type Effects string
 
@@ -68,6 +75,9 @@ const (
 	EffectsNone    Effects = "none"
 	EffectsUnknown Effects = "unknown"
 )
+
+// AllEffects are the words for them, after one for none given.
+var AllEffects = []string{"", string(EffectsNone), string(EffectsUnknown)}
 
 // Reasons for an outcome, beyond its kind.
 const (
@@ -81,6 +91,11 @@ const (
 	ReasonRepairFailed = "repair_failed"
 	ReasonMaxAttempts  = "max_attempts" // MaxAttempts were made
 )
+
+var reasons = []string{
+	"", ReasonWindow, ReasonAttempts, ReasonCall, ReasonWindows, ReasonBroken, ReasonRetryAfter,
+	ReasonStreamed, ReasonRepairFailed, ReasonMaxAttempts,
+}
 
 // Outcome is how a call ended, and what led there. Times are microseconds.
 type Outcome struct {
@@ -109,7 +124,7 @@ type HistoryEntry struct {
 
 // Fields implements fields.Message.
 func (a *Action) Fields(f *fields.List) {
-	f.Word("type", (*string)(&a.Type), "", string(Retry), string(Stop)).Required().Says("a host that does not know it stops")
+	f.Word("type", (*string)(&a.Type), actionTypes).Required().Says("a host that does not know it stops")
 	f.String("kind", &a.Kind, 0).Says("of the failure that led here, as the policy names it")
 	f.String("budget", &a.Budget, 0).Says("that the retry counts on, or that was spent")
 	f.Int("attempt", &a.Attempt, 0, fields.Most).Says("of `retry`: the number of the attempt that follows, from 1")
@@ -125,7 +140,7 @@ func (a *Action) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (w *Wake) Fields(f *fields.List) {
-	f.Word("by", (*string)(&w.By), "", string(Accepting), string(Ready)).Required().Says("the least readiness that may")
+	f.Word("by", (*string)(&w.By), AllReadiness).Required().Says("the least readiness that may")
 	f.Int("after_us", &w.AfterUS, 0, fields.Most).Says("not before so much of this wait has passed; 0 where it is missing")
 }
 
@@ -143,12 +158,10 @@ func (m *Matched) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (o *Outcome) Fields(f *fields.List) {
-	f.Word("type", (*string)(&o.Type), "", string(OutcomeOK), string(OutcomeFailed), string(OutcomeExhausted), string(OutcomeConflict),
-		string(OutcomePreconditionFailed), string(OutcomeIndeterminate), string(OutcomeCancelled)).Required().Says("see below")
+	f.Word("type", (*string)(&o.Type), outcomeTypes).Required().Says("see below")
 	f.String("kind", &o.Kind, 0).Says("of the last failure; missing if there was none")
-	f.Word("effects", (*string)(&o.Effects), "", string(EffectsNone), string(EffectsUnknown)).Says("of a write that did not succeed: whether it may have been applied. `none` for reads, and says nothing with `ok`")
-	f.Word("reason", &o.Reason, "", ReasonWindow, ReasonAttempts, ReasonCall, ReasonWindows, ReasonBroken, ReasonRetryAfter,
-		ReasonStreamed, ReasonRepairFailed, ReasonMaxAttempts).Says("see below: beyond the kind")
+	f.Word("effects", (*string)(&o.Effects), AllEffects).Says("of a write that did not succeed: whether it may have been applied. `none` for reads, and says nothing with `ok`")
+	f.Word("reason", &o.Reason, reasons).Says("see below: beyond the kind")
 	f.String("budget", &o.Budget, 0).Says("that was spent")
 	f.Int("budget_attempts", &o.BudgetAttempts, 0, fields.Most).Says("attempts that counted on it; 0 where it is missing")
 	f.Int("budget_spent_us", &o.BudgetSpentUS, 0, fields.Most).Says("since its window opened; 0 where it is missing")

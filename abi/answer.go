@@ -137,23 +137,23 @@ type Checked struct {
 
 // Fields implements fields.Message.
 func (c *Checked) Fields(f *fields.List) {
-	f.Add("policy", raw{&c.Policy}).Says("the normal form: every default filled in, every duration and fraction in one spelling, members in one order")
+	f.Add("policy", (*raw)(&c.Policy)).Says("the normal form: every default filled in, every duration and fraction in one spelling, members in one order")
 	f.String("digest", &c.Digest, 0).Says("FNV-1a of 128 bits over the normal form's text. It tells documents apart; it is no protection against forgery")
 }
 
 // raw is the form of an object that is kept as its text.
-type raw struct{ at *string }
+type raw string
 
-func (o raw) Read(r *fields.Reader) {
+func (o *raw) Read(r *fields.Reader) {
 	if r.Is(strictjson.Object) {
-		*o.at = r.In.Skip()
+		*o = raw(r.In.Skip())
 	}
 }
 
-func (o raw) Write(w *fields.Writer)   { w.Raw(*o.at) }
-func (o raw) Left() bool               { return *o.at == "" }
-func (o raw) Clear()                   { *o.at = "" }
-func (o raw) Describe(a *fields.About) { a.Kind = "document" }
+func (o *raw) Write(w *fields.Writer)   { w.Raw(string(*o)) }
+func (o *raw) Left() bool               { return *o == "" }
+func (o *raw) Clear()                   { *o = "" }
+func (o *raw) Describe(a *fields.About) { a.Kind = "document" }
 
 // EncodeChecked is check's answer.
 func EncodeChecked(document, digest string) []byte { return answer(&Checked{document, digest}) }

@@ -5,6 +5,8 @@ import (
 	"outlast/abi/strictjson"
 )
 
+var codes = []string{"", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal}
+
 // Error is the error of an envelope.
 type Error struct {
 	Code    string
@@ -22,10 +24,10 @@ func (e *Error) Error() string {
 
 // Fields implements fields.Message.
 func (e *Error) Fields(f *fields.List) {
-	f.Word("code", &e.Code, "", CodeBadRequest, CodeInvalidPolicy, CodeUnknownPolicy, CodeBadState, CodeHostFailed, CodeInternal).Required().Says("for programs; see below")
+	f.Word("code", &e.Code, codes).Required().Says("for programs; see below")
 	f.String("message", &e.Message, 0).Required().Says("for people; it may change")
 	f.String("field", &e.Field, 0).Says("the path of what is at fault, such as `event.result.exit_code` or `policy.rules[2].kind`; the host function, for `host_failed`; missing where it is the whole")
-	f.Add("faults", faults{&e.Faults}).Says("of `invalid_policy`: every fault, each with a `field` (empty for the whole) and a `message`; the first is the error's own")
+	f.Add("faults", (*faults)(&e.Faults)).Says("of `invalid_policy`: every fault, each with a `field` (empty for the whole) and a `message`; the first is the error's own")
 }
 
 // fault is a strictjson.Fault as a message.
@@ -38,27 +40,27 @@ func (t *fault) Fields(f *fields.List) {
 }
 
 // faults is the form of a list of them.
-type faults struct{ at *[]strictjson.Fault }
+type faults []strictjson.Fault
 
-func (l faults) Read(r *fields.Reader) {
-	r.Each(func(int) {
+func (l *faults) Read(r *fields.Reader) {
+	r.Each(0, func(int) {
 		var one fault
 		r.Message(&one)
-		*l.at = append(*l.at, strictjson.Fault(one))
+		*l = append(*l, strictjson.Fault(one))
 	})
 }
 
-func (l faults) Write(w *fields.Writer) {
+func (l *faults) Write(w *fields.Writer) {
 	w.Open('[')
-	for i := range *l.at {
-		w.Message((*fault)(&(*l.at)[i]))
+	for i := range *l {
+		w.Message((*fault)(&(*l)[i]))
 	}
 	w.Close(']')
 }
 
-func (l faults) Left() bool               { return len(*l.at) == 0 }
-func (l faults) Clear()                   { *l.at = nil }
-func (l faults) Describe(a *fields.About) { a.Kind, a.Of = "array", &fault{} }
+func (l *faults) Left() bool               { return len(*l) == 0 }
+func (l *faults) Clear()                   { *l = nil }
+func (l *faults) Describe(a *fields.About) { a.Kind, a.Of = "array", &fault{} }
 
 // Envelope is what is around every answer: OK or Error.
 type Envelope struct {

@@ -19,6 +19,8 @@ const (
 	Cancelled EventType = "cancelled" // the caller gave up; with the attempt's result if one ran
 )
 
+var eventTypes = []string{"", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)}
+
 // EndsWait says whether the event is a wait's end in full, with a server that
 // the host does not see ready: the attempt after it would fail.
 func (t EventType) EndsWait() bool { return t == Down || t == NotReady }
@@ -32,6 +34,9 @@ const (
 	Ready     Readiness = "ready"     // it answered its health check as expected, twice
 )
 
+// AllReadiness are the words for it, after one for none given.
+var AllReadiness = []string{"", string(Accepting), string(Ready)}
+
 // Event is one thing that happened to a call.
 type Event struct {
 	Type   EventType
@@ -43,10 +48,10 @@ type Event struct {
 
 // Fields implements fields.Message.
 func (e *Event) Fields(f *fields.List) {
-	f.Word("type", (*string)(&e.Type), "", string(Attempted), string(Woken), string(Down), string(NotReady), string(Repaired), string(Cancelled)).Required().Since("1.0; `down`: 1.1; `not_ready`: 1.2")
+	f.Word("type", (*string)(&e.Type), eventTypes).Required().Since("1.0; `down`: 1.1; `not_ready`: 1.2")
 	f.Int("now_us", &e.NowUS, -fields.Most, fields.Most).Required().Says("when the host saw it")
 	f.OptionalInt("random", &e.Random, 0, 1<<32-1).Says("the [chance](#chance) of the next delay")
-	f.Word("by", (*string)(&e.By), "", string(Accepting), string(Ready)).Says("required of `woken`, and of no other: what was seen")
+	f.Word("by", (*string)(&e.By), AllReadiness).Says("required of `woken`, and of no other: what was seen")
 	fields.Optional(f, "result", &e.Result).Says("required of `attempted` and `repaired`; of `cancelled` if an attempt was running; not of `woken`, `down` and `not_ready`")
 }
 
@@ -100,6 +105,8 @@ const (
 	WaitCancelled Wait = "cancelled"
 )
 
+var waits = []string{"", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)}
+
 // Slept is what outlast_sleep answers.
 type Slept struct {
 	Wait   Wait
@@ -110,8 +117,8 @@ type Slept struct {
 
 // Fields implements fields.Message.
 func (s *Slept) Fields(f *fields.List) {
-	f.Word("wait", (*string)(&s.Wait), "", string(WaitFull), string(WaitWoken), string(WaitDown), string(WaitNotReady), string(WaitCancelled)).Required().Says("how the wait ended").Since("1.0; `down`: 1.1; `not_ready`: 1.2")
-	f.Word("by", (*string)(&s.By), "", string(Accepting), string(Ready)).Says("required of `woken`")
+	f.Word("wait", (*string)(&s.Wait), waits).Required().Says("how the wait ended").Since("1.0; `down`: 1.1; `not_ready`: 1.2")
+	f.Word("by", (*string)(&s.By), AllReadiness).Says("required of `woken`")
 	f.Int("now_us", &s.NowUS, -fields.Most, fields.Most).Required().Says("when")
 	f.OptionalInt("random", &s.Random, 0, 1<<32-1).Says("of `woken`: the chance of the spread; of `down` and `not_ready`: of the next delay")
 }

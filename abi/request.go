@@ -31,7 +31,7 @@ type RunRequest struct {
 
 // Fields implements fields.Message.
 func (r *DecideRequest) Fields(f *fields.List) {
-	f.Add("policy", policyForm{&r.Policy}).Required().Says("a built-in policy's name, a digest, or a [document](#the-policy-document). An instance keeps the documents that it has met, at least the last one, and knows them by their digest")
+	f.Add("policy", (*policyForm)(&r.Policy)).Required().Says("a built-in policy's name, a digest, or a [document](#the-policy-document). An instance keeps the documents that it has met, at least the last one, and knows them by their digest")
 	f.Message("call", &r.Call).Required()
 	f.String("state", &r.State, MaxStateBytes).Says("of the answer before; left out with the first event")
 	f.Message("event", &r.Event).Required()
@@ -40,38 +40,38 @@ func (r *DecideRequest) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (r *RunRequest) Fields(f *fields.List) {
-	f.Add("policy", policyForm{&r.Policy}).Required().Says("as above")
+	f.Add("policy", (*policyForm)(&r.Policy)).Required().Says("as above")
 	f.Message("call", &r.Call).Required()
 	f.String("state", &r.State, MaxStateBytes).Says("of a run that is [taken up again](#losing-an-instance-and-going-on)")
 	fields.Optional(f, "first", &r.First).Says("what has happened already: an attempt that was made before the plugin was loaded, or the event after which an instance was lost. Without it `run` makes the next attempt at once")
 }
 
 // policyForm is the form of a policy's name, or of its document.
-type policyForm struct{ at *PolicyRef }
+type policyForm PolicyRef
 
-func (p policyForm) Read(r *fields.Reader) {
+func (p *policyForm) Read(r *fields.Reader) {
 	switch is := r.In.Kind(); is {
 	case strictjson.String:
-		p.at.Name = r.In.String()
+		p.Name = r.In.String()
 	case strictjson.Object:
-		p.at.Document = r.In.Skip()
+		p.Document = r.In.Skip()
 	default:
 		r.In.Skip()
 		r.Fault("expected a name or a document, not " + is.String())
 	}
 }
 
-func (p policyForm) Write(w *fields.Writer) {
-	if p.at.Document != "" {
-		w.Raw(p.at.Document)
+func (p *policyForm) Write(w *fields.Writer) {
+	if p.Document != "" {
+		w.Raw(p.Document)
 	} else {
-		w.String(p.at.Name)
+		w.String(p.Name)
 	}
 }
 
-func (p policyForm) Left() bool               { return false }
-func (p policyForm) Clear()                   {}
-func (p policyForm) Describe(a *fields.About) { a.Kind = "policy" }
+func (p *policyForm) Left() bool               { return false }
+func (p *policyForm) Clear()                   {}
+func (p *policyForm) Describe(a *fields.About) { a.Kind = "policy" }
 
 // DecodeDecide reads a decide request. Errors are of type *Error.
 func DecodeDecide(text string) (DecideRequest, error) {

@@ -18,6 +18,9 @@ const (
 	SentYes     Sent = "yes"
 )
 
+// AllSent are the words for it, the one that a missing member stands for first.
+var AllSent = []string{string(SentUnknown), string(SentNo), string(SentYes)}
+
 // Text is what a program printed. One of more than MaxTextBytes keeps its head
 // and its tail, which are never joined; else Head has all of it.
 type Text struct {
@@ -88,80 +91,42 @@ const maxSignalName = 32
 func (r *Result) Fields(f *fields.List) {
 	f.OptionalInt("exit_code", &r.ExitCode, -fields.Most, fields.Most).Says("of a process that ended by itself")
 	f.String("signal", &r.Signal, maxSignalName).Says("that ended the process: `SIGKILL`")
-	r.Stdout.fields(f, "stdout", "what it printed")
-	r.Stderr.fields(f, "stderr", "what it printed")
+	r.Stdout.fields(f, "stdout", "stdout_head", "stdout_tail", "what it printed")
+	r.Stderr.fields(f, "stderr", "stderr_head", "stderr_tail", "what it printed")
 	f.OptionalInt("http_status", &r.HTTPStatus, 0, fields.Most).Says("of the answer; left out, or 0, where there was none")
-	r.Message.fields(f, "message", "of an HTTP exchange that failed: the answer's body, or the client's error")
+	r.Message.fields(f, "message", "message_head", "message_tail", "of an HTTP exchange that failed: the answer's body, or the client's error")
 	f.Add("retry_after_us", anyNumber{&r.RetryAfterUS}).Says("the server's Retry-After, as a duration")
 	f.OptionalInt("started_us", &r.StartedUS, -fields.Most, fields.Most).Says("when the attempt began")
 	f.OptionalInt("ended_us", &r.EndedUS, -fields.Most, fields.Most).Says("when it ended")
 	f.Flag("timed_out", &r.TimedOut).Says("the host ended it at the attempt's time limit").Default("false")
 	f.Flag("streamed", &r.Streamed).Says("its output has reached the user already: it is not run again, whatever the policy says").Default("false")
-	f.Word("sent", (*string)(&r.Sent), string(SentUnknown), string(SentNo), string(SentYes)).Says("whether the request left the caller, where the host knows").Default("`unknown`")
+	f.Word("sent", (*string)(&r.Sent), AllSent).Says("whether the request left the caller, where the host knows").Default("`unknown`")
 }
 
 // Check implements fields.Checker.
 func (r *Result) Check(c *fields.Checked) {
-	r.Stdout.check(c, "stdout")
-	r.Stderr.check(c, "stderr")
-	r.Message.check(c, "message")
+	r.Stdout.check(c, "stdout", "stdout_head", "stdout_tail")
+	r.Stderr.check(c, "stderr", "stderr_head", "stderr_tail")
+	r.Message.check(c, "message", "message_head", "message_tail")
 }
 
 // fields are the three members of a text: all of it, or its head and its tail.
-func (t *Text) fields(f *fields.List, name, what string) {
-	f.Add(name, textPart{t, whole}).Says(what).Default("`\"\"`")
-	f.Add(name+"_head", textPart{t, head}).Says("instead of `" + name + "`, where that is too long: its start")
-	f.Add(name+"_tail", textPart{t, tail}).Says("and its end")
+// They are named in full, since putting names together costs the plugin more
+// than reading a member.
+func (t *Text) fields(f *fields.List, whole, head, tail, what string) {
+	f.String(whole, &t.Head, 0).LeftOut(t.Cut).As("text", MaxTextBytes).Says(what).Default("`\"\"`")
+	f.String(head, &t.Head, 0).Always(true).LeftOut(!t.Cut).As("text", MaxTextBytes).Says("instead of all of it, where that is too long: its start")
+	f.String(tail, &t.Tail, 0).Always(true).LeftOut(!t.Cut).As("text", MaxTextBytes).Says("and its end")
 }
 
-func (t *Text) check(c *fields.Checked, name string) {
-	if c.Has(name) && t.Cut {
-		c.Fault(name, "cannot stand beside its own head or tail")
+func (t *Text) check(c *fields.Checked, whole, head, tail string) {
+	t.Cut = c.Has(head) || c.Has(tail)
+	if t.Cut && c.Has(whole) {
+		c.Fault(whole, "cannot stand beside its own head or tail")
 	}
 	if len(t.Head)+len(t.Tail) > MaxTextBytes {
-		c.Fault(name, "is longer than the 65536 bytes allowed: send its head and its tail")
+		c.Fault(whole, "is longer than the 65536 bytes allowed: send its head and its tail")
 	}
-}
-
-// part is which member of a text is meant.
-type part int
-
-const (
-	whole part = iota
-	head
-	tail
-)
-
-// textPart is the form of a text's three members.
-type textPart struct {
-	text *Text
-	part part
-}
-
-func (p textPart) place() *string {
-	if p.part == tail {
-		return &p.text.Tail
-	}
-	return &p.text.Head
-}
-
-func (p textPart) Read(r *fields.Reader) {
-	if r.Is(strictjson.String) {
-		*p.place() = r.In.String()
-		p.text.Cut = p.text.Cut || p.part != whole
-	}
-}
-
-func (p textPart) Write(w *fields.Writer) { w.String(*p.place()) }
-
-func (p textPart) Left() bool {
-	return p.text.Cut != (p.part != whole) || !p.text.Cut && p.text.Head == ""
-}
-
-func (p textPart) Clear() { *p.text = Text{} }
-
-func (p textPart) Describe(a *fields.About) {
-	a.Kind, a.High = "text", MaxTextBytes
 }
 
 // anyNumber is the form of a number that is the server's word and not the

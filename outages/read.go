@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"outlast/abi"
+	"outlast/abi/fields"
 	"outlast/abi/strictjson"
 	"outlast/plugin/policy"
 )
@@ -114,36 +115,60 @@ func (r *reader) entries(v strictjson.Value, path string) []Outage {
 		r.Add(path, fmt.Sprintf("has %d outages; at most %d are read", len(v.Items), MaxOutages))
 		return nil
 	}
-	doc, err := policy.FromValue(around(v))
-	var faults *abi.Error
-	if errors.As(err, &faults) {
-		for _, f := range faults.Faults {
-			r.Add(path+strings.TrimPrefix(f.Field, "measured"), f.Message)
-		}
+	var read measured
+	var w strictjson.Writer
+	w.Open('{')
+	w.Name("measured")
+	write(&w, v)
+	w.Close('}')
+	limits := strictjson.Limits{Bytes: len(w.Bytes), Depth: abi.MaxDepth + 1}
+	faults, err := fields.Read(string(w.Bytes), limits, fields.Strict, &read)
+	if err != nil {
+		r.Add(path, err.Error())
 		return nil
 	}
-	list := make([]Outage, 0, len(doc.Measured))
-	for i, m := range doc.Measured {
+	for _, f := range faults {
+		r.Add(path+strings.TrimPrefix(f.Field, "measured"), f.Message)
+	}
+	if len(faults) > 0 {
+		return nil
+	}
+	list := make([]Outage, 0, len(read.list))
+	for i, m := range read.list {
 		list = append(list, r.entry(m, strictjson.Index(path, i)))
 	}
 	return list
 }
 
-// around is the smallest policy that has these outages.
-func around(measured strictjson.Value) strictjson.Value {
-	object := func(names []string, items ...strictjson.Value) strictjson.Value {
-		return strictjson.Value{Kind: strictjson.Object, Names: names, Items: items}
+// measured is the part of a policy that has outages.
+type measured struct{ list []policy.Measured }
+
+// Fields implements fields.Message.
+func (m *measured) Fields(f *fields.List) { fields.Items(f, "measured", &m.list) }
+
+// write writes a value as it was read.
+func write(w *strictjson.Writer, v strictjson.Value) {
+	switch v.Kind {
+	case strictjson.Array:
+		w.Open('[')
+		for _, item := range v.Items {
+			write(w, item)
+		}
+		w.Close(']')
+	case strictjson.Object:
+		w.Open('{')
+		for i, item := range v.Items {
+			w.Name(v.Names[i])
+			write(w, item)
+		}
+		w.Close('}')
+	case strictjson.String:
+		w.String(v.Text)
+	case strictjson.Number:
+		w.Raw(v.Text)
+	case strictjson.Bool:
+		w.Bool(v.Truth)
+	default:
+		w.Raw("null")
 	}
-	array := func(items ...strictjson.Value) strictjson.Value {
-		return strictjson.Value{Kind: strictjson.Array, Items: items}
-	}
-	text := func(s string) strictjson.Value { return strictjson.Value{Kind: strictjson.String, Text: s} }
-	stop := object([]string{"stop"}, object([]string{"effects"}, text("none")))
-	return object([]string{"version", "name", "budgets", "rules", "measured"},
-		strictjson.Value{Kind: strictjson.Number, Text: "1"},
-		text("outages"),
-		object(nil),
-		array(object([]string{"kind", "then"}, text("failed"), array(stop))),
-		measured,
-	)
 }

@@ -21,7 +21,7 @@ const rooms = `
 abi: abi/fields abi/strictjson
 abi/conformance: abi abi/strictjson abi/vectors
 abi/fields: abi/strictjson
-abi/generate: abi abi/conformance abi/fields
+abi/generate: abi abi/conformance abi/fields plugin/policy
 abi/schema:
 abi/strictjson:
 abi/transcripts: abi abi/conformance
@@ -68,7 +68,7 @@ measure: outages process
 outages: abi plugin/policy github.com/gofrs/flock
 plugin:
 plugin/guest: abi abi/strictjson plugin/policy github.com/extism/go-pdk
-plugin/policy: abi abi/strictjson
+plugin/policy: abi abi/fields abi/strictjson
 plugin/stub:
 process: abi process/quit process/atstart golang.org/x/sys
 process/atstart:

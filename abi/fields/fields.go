@@ -3,7 +3,7 @@
 // its writer, its JSON Schema and its table in ABI.md:
 //
 //	func (s *Slept) Fields(f *fields.List) {
-//		f.Word("wait", (*string)(&s.Wait), "", "full", "woken").Required().Says("how the wait ended")
+//		f.Word("wait", (*string)(&s.Wait), waits).Required().Says("how the wait ended")
 //		f.Int("now_us", &s.NowUS, -fields.Most, fields.Most).Required().Says("when")
 //	}
 package fields
@@ -15,7 +15,8 @@ const Most = strictjson.MaxInteger
 
 // Message is a JSON object with a known set of members.
 type Message interface {
-	// Fields adds the message's fields, in the order in which they are written.
+	// Fields lists the message's fields, at most 64, in the order in which they
+	// are written. It may be called several times while a message is read.
 	Fields(*List)
 }
 
@@ -25,26 +26,30 @@ type Checker interface {
 	Check(*Checked)
 }
 
-// List is the fields of a message.
+// List is where a message lists its fields. There is one Field at a time: it is
+// dealt with when the next one is listed, and so with all that was said of it.
 type List struct {
-	all        []Field
-	describing bool
+	with visitor
+	last Field
 }
+
+// visitor reads, writes or describes a message field by field.
+type visitor interface{ visit(*Field) }
 
 // Field is one member of a message.
 type Field struct {
 	name      string
-	at        any // *string, *bool, **bool, *int64, **int64 or Form; nil: an object or array
-	inside    func(i int) Message
-	count     int      // of what is inside, of an array or an optional object
-	array     bool     // of messages
-	low, high int64    // bounds of a number; of a string's bytes, where high is above 0
+	at        any // *string, *bool, **bool, *int64, **int64, Message or Form; nil: nested
+	nested    nested
+	low, high int64    // bounds of a number; of a string's bytes and an array's length, where high is above 0
 	words     []string // that a string may be; a missing one is the first
+	why       string   // it is required; of an array: what it must have
 
+	missing   int64 // what a missing number stands for
+	otherwise bool  // what a missing flag stands for
 	required  bool
-	always    bool   // it is written even if a missing one would say the same
-	otherwise bool   // what a missing flag stands for
-	why       string // it is required
+	always    bool // it is written even if a missing one would say the same
+	leftOut   bool // it is not written
 
 	about *About // nil: nobody asks
 }
@@ -58,96 +63,82 @@ type Form interface {
 	Describe(about *About) // what kind it is, and its bounds
 }
 
+// all deals with every field of a message.
+func (l *List) all(m Message) {
+	l.last.name = ""
+	m.Fields(l)
+	l.done()
+}
+
+// done deals with the field that was listed last.
+func (l *List) done() {
+	if l.last.name != "" {
+		l.with.visit(&l.last)
+	}
+}
+
 func (l *List) add(name string, at any) *Field {
-	l.all = append(l.all, Field{name: name, at: at})
-	f := &l.all[len(l.all)-1]
-	if l.describing {
-		f.about = &About{}
+	l.done()
+	f := &l.last
+	*f = Field{name: name, at: at}
+	if describes {
+		if d, ok := l.with.(*describing); ok {
+			f.about = d.next()
+		}
 	}
 	return f
 }
 
-// Add adds a field of a form of its own.
+// Add lists a field of a form of its own.
 func (l *List) Add(name string, form Form) *Field { return l.add(name, form) }
 
-// String adds a text of at most so many bytes; 0 is no bound.
+// String lists a text of at most so many bytes; 0 is no bound.
 func (l *List) String(name string, to *string, most int64) *Field {
 	f := l.add(name, to)
 	f.high = most
 	return f
 }
 
-// Word adds a string that is one of some words, of which the first is what a
+// Word lists a string that is one of some words, of which the first is what a
 // missing one stands for; a first one of "" can only be missing. A reader that
 // is open takes any other too: a newer plugin may have more.
-func (l *List) Word(name string, to *string, words ...string) *Field {
+func (l *List) Word(name string, to *string, words []string) *Field {
 	f := l.add(name, to)
 	f.words = words
 	return f
 }
 
-// Flag adds a boolean. A missing one is false, unless said otherwise.
+// Either lists a flag that is written as one of two words, the first for false.
+// A missing one is false.
+func (l *List) Either(name string, to *bool, words []string) *Field {
+	f := l.add(name, to)
+	f.words = words
+	return f
+}
+
+// Flag lists a boolean. A missing one is false, unless said otherwise.
 func (l *List) Flag(name string, to *bool) *Field { return l.add(name, to) }
 
-// OptionalFlag adds a boolean that may be missing.
+// OptionalFlag lists a boolean that may be missing.
 func (l *List) OptionalFlag(name string, to **bool) *Field { return l.add(name, to) }
 
-// Int adds a whole number between low and high. A missing one is 0.
+// Int lists a whole number between low and high. A missing one is 0, unless
+// said otherwise.
 func (l *List) Int(name string, to *int64, low, high int64) *Field {
 	f := l.add(name, to)
 	f.low, f.high = low, high
 	return f
 }
 
-// OptionalInt adds a whole number that may be missing.
+// OptionalInt lists a whole number that may be missing.
 func (l *List) OptionalInt(name string, to **int64, low, high int64) *Field {
 	f := l.add(name, to)
 	f.low, f.high = low, high
 	return f
 }
 
-// Message adds a message inside this one, which is always there.
-func (l *List) Message(name string, m Message) *Field {
-	f := l.add(name, nil)
-	f.count = 1
-	f.inside = func(int) Message { return m }
-	return f
-}
-
-// Optional adds a message inside this one that may be missing: to is where it
-// is, and make makes one.
-func Optional[T any, M interface {
-	*T
-	Message
-}](l *List, name string, to **T) *Field {
-	f := l.add(name, nil)
-	if *to != nil {
-		f.count = 1
-	}
-	f.inside = func(int) Message {
-		if *to == nil {
-			*to = new(T)
-		}
-		return M(*to)
-	}
-	return f
-}
-
-// Items adds an array of messages.
-func Items[T any, M interface {
-	*T
-	Message
-}](l *List, name string, to *[]T) *Field {
-	f := l.add(name, nil)
-	f.array, f.count = true, len(*to)
-	f.inside = func(i int) Message {
-		if i == len(*to) {
-			*to = append(*to, *new(T))
-		}
-		return M(&(*to)[i])
-	}
-	return f
-}
+// Message lists a message inside this one, which is always there.
+func (l *List) Message(name string, m Message) *Field { return l.add(name, m) }
 
 // Required says that the member must be there.
 func (f *Field) Required() *Field {
@@ -157,7 +148,14 @@ func (f *Field) Required() *Field {
 
 // Because says why the member is required, for who has left it out.
 func (f *Field) Because(why string) *Field {
-	f.why = ": " + why
+	f.why = why
+	return f
+}
+
+// Between bounds how many items an array has; most of 0 is no bound. expected
+// is what is said of one that has another number.
+func (f *Field) Between(least, most int64, expected string) *Field {
+	f.low, f.high, f.why = least, most, expected
 	return f
 }
 
@@ -167,24 +165,22 @@ func (f *Field) Always(so bool) *Field {
 	return f
 }
 
+// LeftOut says that the member is not written.
+func (f *Field) LeftOut(so bool) *Field {
+	f.leftOut = so
+	return f
+}
+
 // Otherwise is what a missing flag stands for.
 func (f *Field) Otherwise(flag bool) *Field {
 	f.otherwise = flag
 	return f
 }
 
-// find is the index of the field called name, -1 where there is none. They
-// mostly come in order, so the one at next is looked at first.
-func (l *List) find(name string, next int) int {
-	if next < len(l.all) && l.all[next].name == name {
-		return next
-	}
-	for i := range l.all {
-		if l.all[i].name == name {
-			return i
-		}
-	}
-	return -1
+// Missing is what a missing number stands for.
+func (f *Field) Missing(n int64) *Field {
+	f.missing = n
+	return f
 }
 
 // left says that a missing member says the same as the field's value.
@@ -197,13 +193,15 @@ func (f *Field) left() bool {
 	case **bool:
 		return *at == nil
 	case *int64:
-		return *at == 0
+		return *at == f.missing
 	case **int64:
 		return *at == nil
 	case Form:
 		return at.Left()
+	case Message:
+		return false
 	}
-	return f.count == 0
+	return f.nested.count == 0
 }
 
 // clear makes the field's value what a missing member stands for, where that is
@@ -216,5 +214,7 @@ func (f *Field) clear() {
 		}
 	case *bool:
 		*at = f.otherwise
+	case *int64:
+		*at = f.missing
 	}
 }

@@ -17,14 +17,13 @@ type Reader struct {
 	open   Openness
 	path   []step
 	faults []strictjson.Fault
-	lists  *lists
+	met    []string // the members of the messages that are being read, one inside the other
 }
 
 // Read reads a whole text as one message. The error is a *strictjson.SyntaxError
 // where it is no JSON; else faults are all that is wrong with the message.
 func Read(text string, limits strictjson.Limits, open Openness, m Message) (faults []strictjson.Fault, err error) {
-	r := &Reader{In: strictjson.NewReader(text, limits), open: open, lists: newLists()}
-	defer r.lists.free()
+	r := &Reader{In: strictjson.NewReader(text, limits), open: open}
 	r.Message(m)
 	if err := r.In.End(); err != nil {
 		return nil, err
@@ -36,13 +35,14 @@ func Read(text string, limits strictjson.Limits, open Openness, m Message) (faul
 type step struct {
 	member string
 	item   int
+	named  bool
 }
 
 // Fault reports that something is wrong with the value that is being read.
 func (r *Reader) Fault(message string) {
 	path := ""
 	for _, s := range r.path {
-		if s.member != "" {
+		if s.named {
 			path = strictjson.Join(path, s.member)
 		} else {
 			path = strictjson.Index(path, s.item)
@@ -51,7 +51,7 @@ func (r *Reader) Fault(message string) {
 	r.faults = append(r.faults, strictjson.Fault{Field: path, Message: message})
 }
 
-func (r *Reader) enter(member string) { r.path = append(r.path, step{member: member}) }
+func (r *Reader) enter(member string) { r.path = append(r.path, step{member: member, named: true}) }
 
 func (r *Reader) leave() { r.path = r.path[:len(r.path)-1] }
 
@@ -61,9 +61,6 @@ func (r *Reader) faultOf(member, message string) {
 	r.Fault(message)
 	r.leave()
 }
-
-// Open says whether unknown members are ignored.
-func (r *Reader) Open() bool { return bool(r.open) }
 
 // Is says whether the value that comes next is of a kind. One that is not is
 // reported and passed over.
@@ -77,146 +74,80 @@ func (r *Reader) Is(want strictjson.Kind) bool {
 	return false
 }
 
-// Message reads the object that comes next.
-func (r *Reader) Message(m Message) {
-	if !r.Is(strictjson.Object) {
-		return
-	}
-	list := r.lists.enter(m)
-	for i := range list.all {
-		list.all[i].clear()
-	}
-	var met uint64 // which fields have been read, a bit each
-	var unknown []string
-	r.In.Open()
-	next := 0
-	for name, ok := r.In.Member(true); ok; name, ok = r.In.Member(false) {
-		i := list.find(name, next)
-		if i < 0 {
-			unknown = r.unknown(name, unknown)
-			continue
-		}
-		if met&(1<<i) != 0 {
-			r.In.Repeated(name)
-		}
-		met |= 1 << i
-		next = i + 1
-		f := &list.all[i]
-		r.enter(name)
-		r.field(f)
-		r.leave()
-	}
-	r.lists.leave()
-	if r.In.Err() == nil {
-		r.finish(list, met, m)
-		for i := 0; i < len(unknown) && !bool(r.open); i++ {
-			r.faultOf(unknown[i], "is not a known field")
-		}
-	}
-}
-
-// unknown passes over a member that is not known.
-func (r *Reader) unknown(name string, before []string) []string {
-	for _, n := range before {
-		if n == name {
-			r.In.Repeated(name)
-		}
-	}
-	r.In.Skip()
-	return append(before, name)
-}
-
-// finish looks at the message as a whole.
-func (r *Reader) finish(list *List, met uint64, m Message) {
-	for i := range list.all {
-		if f := &list.all[i]; f.required && met&(1<<i) == 0 {
-			r.faultOf(f.name, "is missing"+f.why)
-		}
-	}
-	if c, ok := m.(Checker); ok {
-		c.Check(&Checked{r, list, met})
-	}
-}
-
-// Checked is a message that has been read.
-type Checked struct {
-	reader *Reader
-	list   *List
-	met    uint64
-}
-
-// Has says whether there is a member of a name.
-func (c *Checked) Has(name string) bool {
-	i := c.list.find(name, 0)
-	return i >= 0 && c.met&(1<<i) != 0
-}
-
-// Fault reports that something is wrong with the member called name; "" is the
-// message itself.
-func (c *Checked) Fault(name, message string) {
-	if name == "" {
-		c.reader.Fault(message)
-		return
-	}
-	c.reader.faultOf(name, message)
-}
-
 // field reads the value of a field.
 func (r *Reader) field(f *Field) {
+	r.enter(f.name)
 	switch at := f.at.(type) {
 	case *string:
 		r.text(f, at)
 	case *bool:
-		if r.Is(strictjson.Bool) {
-			*at = r.In.Bool()
-		}
+		r.flag(f, at)
 	case **bool:
 		if r.Is(strictjson.Bool) {
 			is := r.In.Bool()
 			*at = &is
 		}
 	case *int64:
-		*at, _ = r.number(f)
+		if n, ok := r.number(f); ok {
+			*at = n
+		}
 	case **int64:
 		if n, ok := r.number(f); ok {
 			*at = &n
 		}
 	case Form:
 		at.Read(r)
+	case Message:
+		r.Message(at)
 	default:
-		if f.array {
-			r.Each(func(i int) { r.Message(f.inside(i)) })
+		if f.nested.array {
+			r.items(f)
 		} else {
-			r.Message(f.inside(0))
+			r.Message(f.nested.inside(0))
 		}
 	}
+	r.leave()
 }
 
 func (r *Reader) text(f *Field, to *string) {
-	if !r.Is(strictjson.String) {
-		return
-	}
-	is := r.In.String()
-	switch {
-	case len(f.words) > 0:
-		if !f.has(is) && !bool(r.open) {
-			r.Fault("expected one of " + listed(f.words) + ", not " + strictjson.Quote(is))
-			return
+	if len(f.words) > 0 {
+		if is, ok := r.Word(f.words); ok {
+			*to = is
 		}
-	case f.high > 0 && int64(len(is)) > f.high:
-		r.Fault("is longer than " + decimal(f.high) + " bytes")
+	} else if r.Is(strictjson.String) {
+		*to = r.In.String()
+		if f.high > 0 && int64(len(*to)) > f.high {
+			r.Fault("is longer than " + decimal(f.high) + " bytes")
+		}
 	}
-	*to = is
 }
 
-// has says whether a word is one that the field may have.
-func (f *Field) has(is string) bool {
-	for _, w := range f.words {
+func (r *Reader) flag(f *Field, to *bool) {
+	if len(f.words) > 0 {
+		if is, ok := r.Word(f.words); ok {
+			*to = is == f.words[1]
+		}
+	} else if r.Is(strictjson.Bool) {
+		*to = r.In.Bool()
+	}
+}
+
+// Word reads a string that is one of some words, none of which is "". A reader
+// that is open takes any other too.
+func (r *Reader) Word(words []string) (is string, ok bool) {
+	if !r.Is(strictjson.String) {
+		return "", false
+	}
+	is = r.In.String()
+	for _, w := range words {
 		if w == is && w != "" {
-			return true
+			return is, true
 		}
 	}
-	return false
+	if !bool(r.open) {
+		r.Fault("expected one of " + listed(words) + ", not " + strictjson.Quote(is))
+	}
+	return is, bool(r.open)
 }
 
 // listed is words for a message; one that is empty cannot be given.
@@ -240,24 +171,67 @@ func (r *Reader) number(f *Field) (n int64, ok bool) {
 	}
 	literal := r.In.Number()
 	n, ok = strictjson.Integer(literal)
-	if !ok || n < f.low || n > f.high {
-		r.Fault("expected a whole number from " + decimal(f.low) + " to " + decimal(f.high) + ", not " + literal)
-		return 0, false
+	if ok && n >= f.low && n <= f.high {
+		return n, true
 	}
-	return n, true
+	if f.low == f.high {
+		r.Fault("expected " + decimal(f.low) + ", not " + literal)
+	} else {
+		r.Fault("expected a whole number from " + decimal(f.low) + " to " + decimal(f.high) + ", not " + literal)
+	}
+	return 0, false
 }
 
 func decimal(n int64) string { return string(strictjson.AppendInt(nil, n)) }
 
-// Each reads the array that comes next, item by item.
-func (r *Reader) Each(read func(i int)) {
+func (r *Reader) items(f *Field) {
+	most := f.high
+	if most > 0 {
+		most++ // a Check can see that there are too many
+	}
+	n, ok := r.Each(most, func(i int) { r.Message(f.nested.inside(i)) })
+	if ok && (n < f.low || f.high > 0 && n > f.high) {
+		r.Fault(f.why)
+	}
+}
+
+// Each reads the array that comes next, item by item, and counts them. Those
+// after the first most are passed over; 0 is no bound.
+func (r *Reader) Each(most int64, read func(i int)) (n int64, ok bool) {
 	if !r.Is(strictjson.Array) {
-		return
+		return 0, false
 	}
 	r.In.Open()
-	for i, more := 0, r.In.Item(true); more; i, more = i+1, r.In.Item(false) {
-		r.path = append(r.path, step{item: i})
-		read(i)
-		r.leave()
+	for more := r.In.Item(true); more; more = r.In.Item(false) {
+		if most > 0 && n >= most {
+			r.In.Skip()
+		} else {
+			r.path = append(r.path, step{item: int(n)})
+			read(int(n))
+			r.leave()
+		}
+		n++
 	}
+	return n, true
+}
+
+// Members reads the object that comes next, whatever its members are called,
+// and counts them.
+func (r *Reader) Members(read func(name string)) (n int64, ok bool) {
+	if !r.Is(strictjson.Object) {
+		return 0, false
+	}
+	before := map[string]bool{}
+	r.In.Open()
+	for name, more := r.In.Member(true); more; name, more = r.In.Member(false) {
+		if before[name] {
+			r.In.Repeated(name)
+		}
+		before[name] = true
+		r.enter(name)
+		read(name)
+		r.leave()
+		n++
+	}
+	return n, true
 }

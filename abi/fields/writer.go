@@ -5,39 +5,43 @@ import "outlast/abi/strictjson"
 // Writer writes messages.
 type Writer struct {
 	strictjson.Writer
-	lists *lists
 }
 
 // Write is a message as JSON.
 func Write(m Message) []byte {
-	w := Writer{lists: newLists()}
+	var w Writer
 	w.Message(m)
-	w.lists.free()
 	return w.Bytes
 }
 
 // Message writes a message. What a missing member says as well is left out.
 func (w *Writer) Message(m Message) {
-	list := w.lists.enter(m)
+	l := List{with: w}
 	w.Open('{')
-	for i := range list.all {
-		f := &list.all[i]
-		if f.always || !f.left() {
-			w.Name(f.name)
-			w.field(f)
-		}
-	}
+	l.all(m)
 	w.Close('}')
-	w.lists.leave()
 }
 
-// field writes the value of a field.
-func (w *Writer) field(f *Field) {
+// visit writes a field.
+func (w *Writer) visit(f *Field) {
+	if !f.leftOut && (f.always || !f.left()) {
+		w.Name(f.name)
+		w.value(f)
+	}
+}
+
+func (w *Writer) value(f *Field) {
 	switch at := f.at.(type) {
 	case *string:
 		w.String(*at)
 	case *bool:
-		w.Bool(*at)
+		if len(f.words) == 0 {
+			w.Bool(*at)
+		} else if *at {
+			w.String(f.words[1])
+		} else {
+			w.String(f.words[0])
+		}
 	case **bool:
 		w.Bool(**at)
 	case *int64:
@@ -46,19 +50,21 @@ func (w *Writer) field(f *Field) {
 		w.Int(**at)
 	case Form:
 		at.Write(w)
+	case Message:
+		w.Message(at)
 	default:
-		if f.array {
-			w.items(f)
+		if f.nested.array {
+			w.items(&f.nested)
 		} else {
-			w.Message(f.inside(0))
+			w.Message(f.nested.inside(0))
 		}
 	}
 }
 
-func (w *Writer) items(f *Field) {
+func (w *Writer) items(list *nested) {
 	w.Open('[')
-	for i := range f.count {
-		w.Message(f.inside(i))
+	for i := range list.count {
+		w.Message(list.inside(i))
 	}
 	w.Close(']')
 }

@@ -7,14 +7,17 @@ import (
 	"outlast/abi"
 	"outlast/abi/conformance"
 	"outlast/abi/fields"
+	"outlast/plugin/policy"
 )
 
 // message is a message of the contract with what its fields do not say.
 type message struct {
 	of    fields.Message
 	file  string // of its schema; "": inside others
-	title string
-	open  bool // a newer plugin may add members
+	part  string // of policy.json, as which its schema stands there
+	rows  bool   // its fields stand in the table of what it is part of
+	title string // of its schema; of a part its description
+	open  bool   // a newer plugin may add members
 	// rules are what must hold between the fields, as members of the schema: what
 	// the message's Check sees to.
 	rules string
@@ -43,7 +46,25 @@ var messages = []message{
 	{of: &abi.Description{}, file: "describe-answer", title: "What describe answers", open: true},
 	{of: &abi.Checked{}, file: "check-answer", title: "What check answers", open: true},
 	{of: &abi.Error{}, file: "error", title: "Why there is no answer", open: true},
+	{of: &policy.Document{}, file: "policy", title: "A policy document"},
+	{of: &policy.Budget{}, part: "budget", title: "What bounds the retries of the rules that count on it: a window of time, or a number of attempts", rules: `"oneOf":[{"required":["max_wait"]},` +
+		`{"required":["attempts"],"properties":{"windows":false,"broken_connections":false,"wake":false}}]`},
+	{of: &policy.Backoff{}, part: "backoff", title: "How delays grow, and how they are spread", rules: `"allOf":[` +
+		`{"if":{"properties":{"type":{"const":"linear"}},"required":["type"]},"then":{"properties":{"multiplier":false}},"else":{"required":["multiplier"]}},` +
+		`{"if":{"properties":{"type":{"const":"full_jitter"}},"required":["type"]},"then":{"properties":{"jitter":false,"jitter_at_cap":false}}}]`},
+	{of: &policy.Rule{}, part: "rule", title: "Recognises a kind of failure, and says what then happens"},
+	{of: &policy.Condition{}, part: "condition", title: "Holds if each part that is given does", rules: `"minProperties":1,"allOf":[{"properties":{"timed_out":{"const":true}}},` +
+		`{"if":{"properties":{"proof":{"const":"refused"}},"required":["proof"]},"then":{"required":["http_statuses"]}},` +
+		`{"if":{"properties":{"proof":{"const":"exit_code"}},"required":["proof"]},"then":{"required":["exit_codes"]}}]`},
+	{of: &policy.TextTest{}, part: "text", title: "Looks for words in one place. It holds if one of is, starts and any does (or none of these is given), and all of all, and none of none. Letters of ASCII compare without case", rules: `"anyOf":[{"required":["is"]},{"required":["starts"]},{"required":["any"]},{"required":["all"]},{"required":["none"]}],"allOf":[` +
+		`{"if":{"properties":{"in":{"const":"cause"}},"required":["in"]},"then":{"required":["at"]},"else":{"properties":{"at":false}}},` +
+		`{"if":{"properties":{"in":{"enum":["anywhere","shown"]}},"required":["in"]},"then":{"properties":{"is":false,"starts":false}}}]`},
+	{of: &policy.Branch{}, part: "branch", title: "One way to go on", rules: `"oneOf":[{"required":["retry"]},{"required":["stop"]}],"dependentRequired":{"repair":["retry"]}`},
+	{of: &policy.StopRule{}, part: "stop", rows: true, title: "The call ends", rules: `"if":{"properties":{"effects":{"const":"unknown"}}},"then":{"properties":{"outcome":{"const":"cancelled"}}}`},
 }
+
+// inPolicy says whether the message is the policy document or a part of it.
+func (m *message) inPolicy() bool { return m.part != "" || m.file == "policy" }
 
 // answers are the messages that stand in an envelope.
 func (m *message) answer() bool {
@@ -71,6 +92,9 @@ func nameOf(of fields.Message) string { return reflect.TypeOf(of).Elem().Name() 
 func generated(root string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for i := range messages {
+		if messages[i].file == "" {
+			continue
+		}
 		text, err := conformance.Format([]byte(messages[i].schema()))
 		if err != nil {
 			return nil, err

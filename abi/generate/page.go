@@ -17,6 +17,9 @@ func withTables(file string) ([]byte, error) {
 		return nil, err
 	}
 	for i := range messages {
+		if messages[i].rows {
+			continue
+		}
 		name := nameOf(messages[i].of)
 		start, end := fmt.Appendf(nil, "<!-- fields %s -->\n", name), []byte("<!-- end -->")
 		before, rest, ok := bytes.Cut(page, start)
@@ -65,7 +68,7 @@ func rowsOf(prefix string, of fields.Message) (rows []fields.About) {
 	for _, f := range fields.Describe(of) {
 		f.Name = prefix + f.Name
 		rows = append(rows, f)
-		if f.Of != nil && known(f.Of) == nil {
+		if m := known(f.Of); f.Of != nil && (m == nil || m.rows) {
 			within := f.Name + "."
 			if f.Kind == "array" {
 				within = f.Name + "[]."
@@ -89,6 +92,8 @@ func typeOf(f *fields.About) string {
 		return "`" + strings.ReplaceAll(strings.Join(words(f), "`, `"), `"`, "") + "`"
 	case "integer":
 		switch {
+		case f.Low == f.High:
+			return fmt.Sprint(f.Low)
 		case f.Low == -fields.Most:
 			return "integer"
 		case f.High == fields.Most:
@@ -101,10 +106,31 @@ func typeOf(f *fields.About) string {
 		return "string or object"
 	case "document":
 		return "object"
+	case "fraction":
+		return fmt.Sprintf("%d to %d", f.Low, f.High)
+	case "named":
+		return fmt.Sprintf("object of at most %d", f.High)
+	case "array":
+		return arrayOf(f)
 	case "object":
-		if m := known(f.Of); m != nil {
-			return "[" + m.file + "](#" + m.file + ")"
+		if m := known(f.Of); m != nil && !m.rows {
+			return "[" + m.file + m.part + "](#" + m.file + m.part + ")"
 		}
 	}
 	return f.Kind
+}
+
+// arrayOf is an array's type for people.
+func arrayOf(f *fields.About) string {
+	switch {
+	case f.Items != nil && f.Items.Kind == "string":
+		return "array of words"
+	case f.Items != nil:
+		return "array of " + strings.Replace(typeOf(f.Items), "integer", "integers", 1)
+	case f.High > 0:
+		return fmt.Sprintf("array of %d to %d", f.Low, f.High)
+	case f.Low > 0:
+		return fmt.Sprintf("array of at least %d", f.Low)
+	}
+	return "array"
 }

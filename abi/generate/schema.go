@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"outlast/abi/fields"
@@ -15,8 +16,30 @@ func (m *message) schema() string {
 	if m.answer() {
 		return head + `"$ref":"envelope.json","properties":{"ok":` + object(m.of, m.open, m.rules) + `}}`
 	}
-	return head + strings.TrimPrefix(object(m.of, m.open, m.rules), "{")
+	text := head + strings.TrimPrefix(object(m.of, m.open, m.rules), "{")
+	if m.file == "policy" {
+		text = strings.TrimSuffix(text, "}") + `,"$defs":{` + parts() + "}}"
+	}
+	return text
 }
+
+// parts are what the policy document's schema has to refer to: it needs no other
+// file, so that it can be printed by itself.
+func parts() string {
+	list := []string{
+		`"duration":{"description":"A positive duration with a unit: us, ms, s, m or h, such as 150s, 500ms or 2m30s; a whole number of microseconds.",` +
+			`"type":"string","allOf":[{"pattern":"^([0-9]+(\\.[0-9]+)?(us|ms|s|m|h))+$"},{"pattern":"[1-9]"}]}`,
+		`"name":{"description":"Letters, digits, - and _.","type":"string","pattern":` + quoted(namePattern) + `}`,
+	}
+	for i := range messages {
+		if m := &messages[i]; m.part != "" {
+			list = append(list, fmt.Sprintf(`%s:{"description":%s,%s`, quoted(m.part), quoted(m.title), object(m.of, m.open, m.rules)[1:]))
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+const namePattern = "^[A-Za-z0-9_-]{1,64}$"
 
 // object is the schema of an object with a message's fields.
 func object(of fields.Message, open bool, rules string) string {
@@ -43,39 +66,82 @@ func object(of fields.Message, open bool, rules string) string {
 
 // property is the schema of a field.
 func property(f *fields.About, open bool) string {
-	says := ""
+	var head []string
 	if f.Says != "" {
-		says = `"description":` + quoted(plain(f.Says)) + ","
+		head = append(head, `"description":`+quoted(plain(f.Says)))
 	}
+	if d := defaultOf(f); d != "" {
+		head = append(head, `"default":`+d)
+	}
+	return "{" + strings.Join(append(head, kind(f, open)...), ",") + "}"
+}
+
+// defaultOf is a field's default as JSON, "" where it can only be said in words.
+func defaultOf(f *fields.About) string {
+	is := strings.Trim(f.Default, "`")
+	if slices.Contains(f.Words, is) && is != "" {
+		return quoted(is)
+	}
+	if json.Valid([]byte(is)) {
+		return is
+	}
+	return ""
+}
+
+// kind is what the schema of a field says of its values.
+func kind(f *fields.About, open bool) []string {
 	switch f.Kind {
-	case "string":
-		if f.High > 0 {
-			return fmt.Sprintf(`{%s"type":"string","maxLength":%d}`, says, f.High)
-		}
-		return "{" + says + `"type":"string"}`
-	case "text":
-		return fmt.Sprintf(`{%s"type":"string","maxLength":%d}`, says, f.High)
+	case "string", "text":
+		return append([]string{`"type":"string"`}, bounds(f, "Length")...)
 	case "word":
-		return "{" + says + `"enum":[` + strings.Join(words(f), ",") + `]}`
+		return []string{`"enum":[` + strings.Join(words(f), ",") + `]`}
 	case "integer":
-		return fmt.Sprintf(`{%s"type":"integer","minimum":%d,"maximum":%d}`, says, f.Low, f.High)
-	case "number":
-		return "{" + says + `"type":"number"}`
+		if f.Low == f.High {
+			return []string{fmt.Sprintf(`"const":%d`, f.Low)}
+		}
+		return []string{fmt.Sprintf(`"type":"integer","minimum":%d,"maximum":%d`, f.Low, f.High)}
+	case "fraction":
+		return []string{fmt.Sprintf(`"type":"number","minimum":%d,"maximum":%d`, f.Low, f.High)}
+	case "name", "duration":
+		return []string{`"$ref":"#/$defs/` + f.Kind + `"`}
 	case "policy":
-		return "{" + says + `"oneOf":[{"type":"string"},{"$ref":"policy.json"}]}`
+		return []string{`"oneOf":[{"type":"string"},{"$ref":"policy.json"}]`}
 	case "document":
-		return "{" + says + `"$ref":"policy.json"}`
+		return []string{`"$ref":"policy.json"`}
+	case "named":
+		return []string{fmt.Sprintf(`"type":"object","maxProperties":%d,"propertyNames":{"pattern":%s},"additionalProperties":%s`,
+			f.High, quoted(namePattern), inside(f.Of, open))}
 	case "array":
-		return "{" + says + `"type":"array","items":` + inside(f.Of, open) + "}"
+		items := []string{`"type":"array"`}
+		items = append(items, bounds(f, "Items")...)
+		if f.Items != nil {
+			return append(items, `"items":`+property(f.Items, open))
+		}
+		return append(items, `"items":`+inside(f.Of, open))
 	case "object":
-		return "{" + says + strings.TrimPrefix(inside(f.Of, open), "{")
+		return []string{strings.TrimSuffix(strings.TrimPrefix(inside(f.Of, open), "{"), "}")}
 	}
-	return "{" + says + `"type":"` + f.Kind + `"}`
+	return []string{`"type":"` + f.Kind + `"`}
+}
+
+// bounds are the least and the most of what: Length or Items.
+func bounds(f *fields.About, what string) (list []string) {
+	if f.Low > 0 {
+		list = append(list, fmt.Sprintf(`"min%s":%d`, what, f.Low))
+	}
+	if f.High > 0 {
+		list = append(list, fmt.Sprintf(`"max%s":%d`, what, f.High))
+	}
+	return list
 }
 
 // inside is the schema of a message in another.
 func inside(of fields.Message, open bool) string {
-	if m := known(of); m != nil {
+	switch m := known(of); {
+	case m == nil:
+	case m.part != "":
+		return `{"$ref":"#/$defs/` + m.part + `"}`
+	default:
 		return `{"$ref":"` + m.file + `.json"}`
 	}
 	return object(of, open, "")
@@ -99,9 +165,13 @@ func quoted(s string) string {
 	return string(text)
 }
 
-var link = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+var (
+	link     = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	emphasis = regexp.MustCompile(`\*(\w+)\*`)
+)
 
-// plain is what a table says of a field, without its links and quotes.
+// plain is what a table says of a field, without its links, emphasis and quotes.
 func plain(s string) string {
-	return strings.ReplaceAll(link.ReplaceAllString(s, "$1"), "`", "")
+	s = emphasis.ReplaceAllString(link.ReplaceAllString(s, "$1"), "$1")
+	return strings.ReplaceAll(s, "`", "")
 }

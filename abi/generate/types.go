@@ -27,7 +27,9 @@ func all() (list []fields.Message) {
 		list = append(list, of)
 	}
 	for i := range messages {
-		add(messages[i].of)
+		if !messages[i].inPolicy() { // there it is any object
+			add(messages[i].of)
+		}
 	}
 	return list
 }

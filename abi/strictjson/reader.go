@@ -122,10 +122,13 @@ func (r *Reader) Number() string { return r.p.number().Text }
 // Bool reads the boolean that comes next.
 func (r *Reader) Bool() bool { return r.p.value(r.depth).Truth }
 
+// Value reads the value that comes next, whatever it is.
+func (r *Reader) Value() Value { return r.p.value(r.depth) }
+
 // Skip passes over a value, whatever it is, and gives its text.
 func (r *Reader) Skip() string {
 	start := r.p.pos
-	r.p.value(r.depth)
+	r.Value()
 	if r.p.err != nil {
 		return ""
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"math/bits"
 
+	"outlast/abi/fields"
 	"outlast/abi/strictjson"
 )
 
@@ -21,6 +22,8 @@ const (
 	Linear Shape = "linear"
 )
 
+var shapes = []string{"", string(Exponential), string(FullJitter), string(Linear)}
+
 // Backoff computes the delay after the n-th failure. Durations are in
 // microseconds, fractions in millionths.
 type Backoff struct {
@@ -32,45 +35,34 @@ type Backoff struct {
 	CutAtCap   bool  // the cap cuts the jitter off, so that delays at the cap are equal
 }
 
-func (r *reader) backoff(v strictjson.Value, path string) Backoff {
-	if v.Kind == strictjson.Missing {
-		return Backoff{}
-	}
-	m := r.Members(v, path)
-	m.Require("type")
-	b := Backoff{
-		Shape: Shape(m.OneOf("type", string(Exponential), string(FullJitter), string(Linear))),
-		Base:  r.duration(m, "base", required),
-		Cap:   r.duration(m, "cap", required),
-	}
-	if b.Base > b.Cap && b.Cap > 0 {
-		m.Fault("base", "is longer than the cap")
-	}
-	if b.Shape != Linear {
-		m.Require("multiplier")
-		b.Multiplier = r.fraction(m, "multiplier", million, 1000*million, million)
-	}
-	if b.Shape != FullJitter {
-		b.Jitter = r.fraction(m, "jitter", 0, million, 0)
-		b.CutAtCap = m.OneOf("jitter_at_cap", "kept", "cut") == "cut"
-	}
-	m.End()
-	return b
+var jitterAtCapWords = []string{"kept", "cut"}
+
+// Fields implements fields.Message.
+func (b *Backoff) Fields(f *fields.List) {
+	f.Word("type", (*string)(&b.Shape), shapes).Required().Says("`exponential`, `full_jitter`: *d* = base·multiplier^(n−1), at most the cap, each product rounded down. `linear`: *d* = n·base, at most the cap")
+	f.Add("base", (*durationForm)(&b.Base)).Required().Says("not longer than the cap")
+	f.Add("multiplier", (*factorForm)(&b.Multiplier)).Says("required; not of `linear`")
+	f.Add("cap", (*durationForm)(&b.Cap)).Required().Says("the longest delay, jitter included")
+	f.Add("jitter", (*shareForm)(&b.Jitter)).Always(b.Shape != FullJitter).Says("as a part of *d*; not of `full_jitter`").Default("0")
+	f.Either("jitter_at_cap", &b.CutAtCap, jitterAtCapWords).Always(b.Shape != FullJitter).Says("`kept`: below the cap a delay lies in d … d·(1+j), at the cap in cap/(1+j) … cap. `cut`: the cap cuts the jitter off, so that delays at the cap are equal. Not of `full_jitter`").Default("`kept`")
 }
 
-func (b *Backoff) write(w *strictjson.Writer) {
-	w.Open('{')
-	w.StringMember("type", string(b.Shape))
-	writeDuration(w, "base", b.Base)
-	if b.Shape != Linear {
-		writeFraction(w, "multiplier", b.Multiplier)
+// Check implements fields.Checker.
+func (b *Backoff) Check(c *fields.Checked) {
+	if b.Base > b.Cap && b.Cap > 0 {
+		c.Fault("base", "is longer than the cap")
 	}
-	writeDuration(w, "cap", b.Cap)
-	if b.Shape != FullJitter {
-		writeFraction(w, "jitter", b.Jitter)
-		w.StringMember("jitter_at_cap", pick(b.CutAtCap, "cut", "kept"))
+	switch {
+	case b.Shape == Linear && c.Has("multiplier"):
+		c.Fault("multiplier", notKnown)
+	case b.Shape != Linear && !c.Has("multiplier"):
+		c.Fault("multiplier", "is missing")
 	}
-	w.Close('}')
+	for _, name := range []string{"jitter", "jitter_at_cap"} {
+		if b.Shape == FullJitter && c.Has(name) {
+			c.Fault(name, notKnown)
+		}
+	}
 }
 
 // draws says whether the delay depends on chance.

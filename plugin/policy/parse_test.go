@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"outlast/abi"
-	"outlast/abi/strictjson"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -92,7 +91,6 @@ func TestParseReportsFaults(t *testing.T) {
 	const (
 		aDuration = `expected a positive duration with a unit, such as "150s" or "500ms", not `
 		oneLimit  = "budgets.away: expected either max_wait or attempts: one limit decides"
-		aName     = "expected a name of letters, digits, - and _"
 	)
 	for _, c := range []struct {
 		name     string
@@ -100,10 +98,10 @@ func TestParseReportsFaults(t *testing.T) {
 		want     []string
 	}{
 		// The document.
-		{"another version", `"version": 1`, `"version": 2`, []string{"version: expected 1, the only version there is so far"}},
+		{"another version", `"version": 1`, `"version": 2`, []string{"version: expected 1, not 2"}},
 		{"no version", `"version": 1,`, ``, []string{"version: is missing"}},
-		{"a version with a fraction", `"version": 1`, `"version": 1.5`, []string{"version: expected a whole number from 0 to 9007199254740991, not 1.5"}},
-		{"no name", `"name": "tiny",`, ``, []string{"name: " + aName + `, not ""`}},
+		{"a version with a fraction", `"version": 1`, `"version": 1.5`, []string{"version: expected 1, not 1.5"}},
+		{"no name", `"name": "tiny",`, ``, []string{"name: is missing"}},
 		{"a name with a space", `"name": "tiny"`, `"name": "my policy"`, []string{"name: " + aName + `, not "my policy"`}},
 		{"a long name", `"name": "tiny"`, `"name": "` + strings.Repeat("x", 65) + `"`, []string{"name: " + aName + `, not "` + strings.Repeat("x", 65) + `"`}},
 		{"an unknown field", `"version": 1`, `"version": 1, "retries": 3`, []string{"retries: is not a known field"}},
@@ -134,8 +132,6 @@ func TestParseReportsFaults(t *testing.T) {
 		{"windows of a budget without one", `"attempts": 6`, `"attempts": 6, "windows": 3`, []string{"budgets.few.windows: is not a known field"}},
 		{"a budget that is no object", `"few": {`, `"few": 5, "other": {`, []string{
 			"budgets.few: expected an object, not a number",
-			"budgets.few: expected either max_wait or attempts: one limit decides",
-			"budgets.few.backoff: is missing",
 		}},
 		{"a budget's name", `"few": {`, `"": {"attempts":1,"backoff":{"type":"linear","base":"1s","cap":"1s"}}, "few": {`, []string{"budgets.: " + aName}},
 
@@ -175,8 +171,8 @@ func TestParseReportsFaults(t *testing.T) {
 		{"the last rule is no catch-all", `{"kind": "failed", "then"`, `{"kind": "failed", "when": [{"exit_codes": [1]}], "then"`, []string{"rules[2].when: the last rule must match everything: leave it out"}},
 		{"an empty condition", `[{"http_statuses": [409]},`, `[{},`, []string{"rules[1].when[0]: an empty condition would match everything"}},
 		{"no conditions", `"when": [{"transport"`, `"when": [], "wen": [{"transport"`, []string{"rules[0].when: expected an array of at least one condition", "rules[0].wen: is not a known field"}},
-		{"conditions that are an object", `"when": [{"http_statuses": [409]}, {"signals": ["SIGBUS"], "effects": "none", "cause_count": 2, "write": true}, {"timed_out": true}]`, `"when": {"timed_out": true}`, []string{"rules[1].when: expected an array of at least one condition"}},
-		{"no kind", `"kind": "gone",`, ``, []string{"rules[0].kind: " + aName + `, not ""`}},
+		{"conditions that are an object", `"when": [{"http_statuses": [409]}, {"signals": ["SIGBUS"], "effects": "none", "cause_count": 2, "write": true}, {"timed_out": true}]`, `"when": {"timed_out": true}`, []string{"rules[1].when: expected an array, not an object"}},
+		{"no kind", `"kind": "gone",`, ``, []string{"rules[0].kind: is missing"}},
 		{"another contact", `"server": "answered"`, `"server": "seen"`, []string{`rules[0].server: expected one of "unseen", "answered", "broken", not "seen"`}},
 		{"another transport", `"transport": "process"`, `"transport": "grpc"`, []string{`rules[0].when[0].transport: expected one of "process", "http", not "grpc"`}},
 		{"a negative exit code", `"exit_codes": [7]`, `"exit_codes": [7, -1]`, []string{"rules[0].when[0].exit_codes[1]: expected a whole number from 0 to 65535, not -1"}},
@@ -195,7 +191,7 @@ func TestParseReportsFaults(t *testing.T) {
 		{"a word that is none", `"starts": ["gone"]`, `"starts": [true]`, []string{"rules[0].when[0].text[0].starts[0]: expected a string of 1 to 1000 bytes, not a boolean"}},
 		{"no words", `"starts": ["gone"]`, `"starts": []`, []string{"rules[0].when[0].text[0].starts: expected from 1 to 200 strings"}},
 		{"a rule without an end", `"then": [{"stop": {"effects": "none"}}]`, `"then": []`, []string{"rules[2].then: expected at least one branch"}},
-		{"a rule without then", `, "then": [{"stop": {"effects": "none"}}]`, ``, []string{"rules[2].then: is missing", "rules[2].then: expected at least one branch"}},
+		{"a rule without then", `, "then": [{"stop": {"effects": "none"}}]`, ``, []string{"rules[2].then: is missing"}},
 		{"the last branch has an if", `{"retry": "away"}`, `{"if": {"write": false}, "retry": "away"}`, []string{"rules[0].then[1]: the last branch must hold for every call: no if, no repair once"}},
 		{"the last branch repairs once", `, {"stop": {"effects": "none", "outcome": "conflict"}}`, ``, []string{"rules[1].then[0]: the last branch must hold for every call: no if, no repair once"}},
 		{"neither retry nor stop", `{"retry": "away"}`, `{}`, []string{"rules[0].then[1]: expected either retry or stop"}},
@@ -232,7 +228,8 @@ func TestParseReportsAllFaultsAtOnce(t *testing.T) {
 	}
 	want := []string{
 		"name", "measured[0].duration", "budgets.away.max_wait", "budgets.away.backoff.multiplier",
-		"budgets.few.retry_after.Max", "rules[0].when[0].text[0].in", "rules[0].when[0].text[0].at", "rules[0].then[1].retry", "rules[2].wen",
+		"budgets.few.retry_after.Max", "rules[0].when[0].text[0].in", "rules[0].when[0].text[0].at", "rules[2].wen",
+		"rules[0].then[1].retry", // what names something elsewhere is looked at last
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Errorf("paths of the faults (-want +got):\n%s", diff)
@@ -297,7 +294,7 @@ func TestParseBoundsCounts(t *testing.T) {
 		t.Errorf("12 budgets: %v", got)
 	}
 	budgets += strings.Replace(budgets[:strings.Index(budgets, "},")+2], "b0", "more", 1)
-	if got := faults(t, change(t, `"few": {`, budgets+`"few": {`)); len(got) == 0 || got[0] != "budgets: has more than 12 budgets" {
+	if got := faults(t, change(t, `"few": {`, budgets+`"few": {`)); !cmp.Equal(got, []string{"budgets: has more than 12 budgets"}) {
 		t.Errorf("13 budgets: %v", got)
 	}
 	words := strings.Repeat(`"w",`, maxWords)
@@ -309,20 +306,6 @@ func TestParseBoundsCounts(t *testing.T) {
 	}
 	if got := faults(t, change(t, `"starts": ["gone"]`, `"starts": ["`+strings.Repeat("w", maxWord)+`"]`)); got != nil {
 		t.Errorf("a word of 1000 bytes: %v", got)
-	}
-}
-
-func TestFromValueIsParse(t *testing.T) {
-	v, err := strictjson.Parse(tiny, strictjson.Limits{Bytes: len(tiny), Depth: abi.MaxDepth})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := FromValue(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := parsed(t, tiny); a.Digest != b.Digest || a.Normal != b.Normal {
-		t.Error("they differ")
 	}
 }
 

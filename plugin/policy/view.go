@@ -60,27 +60,27 @@ func (v *view) printed() bool {
 	return r.IsProcess() || r.Stderr != (abi.Text{}) || r.Stdout != (abi.Text{})
 }
 
-// fields are what a program said in a parsed form about its request.
-type fields struct {
+// said is what a program said in a parsed form about its request.
+type said struct {
 	effects    string
 	dispatched *bool
 }
 
 // process looks at stderr, or, where that is blank, at the JSON error object
 // that stdout may be. What a command prints as its own data is never matched.
-func (v *view) process() fields {
+func (v *view) process() said {
 	parts, searched := v.lines(v.result.Stderr)
 	if !blank(searched) {
 		return v.stderr(parts, searched)
 	}
 	if v.result.Stdout.Cut {
-		return fields{}
+		return said{}
 	}
 	f, _ := v.object(v.result.Stdout.Head)
 	return f
 }
 
-func (v *view) stderr(parts, searched []string) fields {
+func (v *view) stderr(parts, searched []string) said {
 	v.text(parts, searched)
 	f, ended := v.ending(parts[len(parts)-1])
 	if ended || !v.report(parts) {
@@ -91,7 +91,7 @@ func (v *view) stderr(parts, searched []string) fields {
 
 // judge weighs what the host, the parsed fields and a status say of whether the
 // request was sent and had effects. Where they disagree, the more careful wins.
-func (v *view) judge(f fields) {
+func (v *view) judge(f said) {
 	yes := v.result.Sent == abi.SentYes || f.dispatched != nil && *f.dispatched
 	no := v.result.Sent == abi.SentNo || f.dispatched != nil && !*f.dispatched
 	switch {

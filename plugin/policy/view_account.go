@@ -26,7 +26,7 @@ const (
 
 // accounted reads what the program says of its own command: the object on
 // stdout, whatever stands on stderr, or else what stderr ends with.
-func (v *view) accounted() fields {
+func (v *view) accounted() said {
 	parts, searched := v.lines(v.result.Stderr)
 	last := strings.TrimSuffix(parts[len(parts)-1], "\n")
 	before, line := cutLast(last)
@@ -38,10 +38,10 @@ func (v *view) accounted() fields {
 		return f
 	}
 	if blank(searched) {
-		return fields{}
+		return said{}
 	}
 	v.text(parts, searched)
-	var f fields
+	var f said
 	if stated {
 		f.effects, last = v.effectsIn(outcome), before
 	}
@@ -58,9 +58,9 @@ func (v *view) accounted() fields {
 	return f
 }
 
-func (v *view) stdoutObject() (fields, bool) {
+func (v *view) stdoutObject() (said, bool) {
 	if v.result.Stdout.Cut || v.result.Stdout.Head == "" {
-		return fields{}, false
+		return said{}, false
 	}
 	return v.object(v.result.Stdout.Head)
 }
@@ -95,7 +95,7 @@ func (v *view) reportStatus() {
 }
 
 // objectAccount reads the members that only an account has.
-func (v *view) objectAccount(f *fields, m *strictjson.Members) {
+func (v *view) objectAccount(f *said, m *strictjson.Members) {
 	if outcome := m.Value("command_outcome"); outcome.Kind != strictjson.Missing {
 		f.effects = careful(f.effects, v.effectsOf(outcome))
 	} else if f.effects != "" {

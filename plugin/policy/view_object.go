@@ -5,7 +5,7 @@ import (
 	"outlast/abi/strictjson"
 )
 
-func (v *view) http() fields {
+func (v *view) http() said {
 	parts, searched := v.lines(v.result.Message)
 	if !v.result.Message.Cut {
 		if f, ok := v.object(v.result.Message.Head); ok {
@@ -15,7 +15,7 @@ func (v *view) http() fields {
 	}
 	v.text(parts, searched)
 	v.message = lower(parts[0])
-	return fields{}
+	return said{}
 }
 
 // text makes searched both what is searched and what is shown.
@@ -28,15 +28,15 @@ func (v *view) text(parts, searched []string) {
 }
 
 // object reads a text that is one JSON object with a string called error.
-func (v *view) object(text string) (fields, bool) {
-	var f fields
+func (v *view) object(text string) (said, bool) {
+	var f said
 	m := f.parse(text)
 	if m == nil {
-		return fields{}, false
+		return said{}, false
 	}
 	message := m.Value("error")
 	if message.Kind != strictjson.String {
-		return fields{}, false
+		return said{}, false
 	}
 	v.form = FormObject
 	v.anywhere = []string{lower(text)}
@@ -58,7 +58,7 @@ func (v *view) object(text string) (fields, bool) {
 
 // parse reads an object's own members, never those of an object inside it, and
 // gives nil where text is no object.
-func (f *fields) parse(text string) *strictjson.Members {
+func (f *said) parse(text string) *strictjson.Members {
 	value, ok := parseObject(text)
 	if !ok {
 		return nil

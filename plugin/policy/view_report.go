@@ -31,7 +31,7 @@ func (v *view) report(parts []string) bool {
 // "HTTP <status>", perhaps a last line "command_outcome: {…}". ended says that
 // there was one of them. What ends so is no report, however much of one the
 // message may quote.
-func (v *view) ending(part string) (f fields, ended bool) {
+func (v *view) ending(part string) (f said, ended bool) {
 	before, line := cutLast(strings.TrimRight(part, "\n"))
 	if object, ok := strings.CutPrefix(line, outcomeLine); ok {
 		ended = f.parse(object) != nil

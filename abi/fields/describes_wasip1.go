@@ -1,0 +1,3 @@
+package fields
+
+const describes = false
