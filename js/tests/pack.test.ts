@@ -86,7 +86,13 @@ test("what is packed, installed in an empty folder", { timeout: 300_000 }, async
   const plugin = join(ROOT, "../plugin");
 
   await t.test("has the plugin and its types, and nothing of the tests", () => {
-    for (const name of ["README.md", "LICENSE", "dist/index.d.ts", "dist/plugin/outlast.wasm"]) {
+    for (const name of [
+      "README.md",
+      "LICENSE",
+      "dist/index.d.ts",
+      "dist/plugin/outlast.wasm",
+      "dist/plugin/policies/curl.json",
+    ]) {
       assert.ok(files.includes(name), `${name} is missing of ${files}`);
     }
     assert.ok(!files.some((name) => /test\.|^src|bench|\.map$/.test(name)));

@@ -1,6 +1,6 @@
 /** A policy as data, and where it comes from. */
 
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { show } from "../arguments/members.js";
 import { PolicyError } from "../call/errors.js";
@@ -8,6 +8,9 @@ import { MAX_DOCUMENT_BYTES } from "../wire/values.js";
 
 /** The policies that the plugin carries. */
 const BUILT_IN = ["omnigraph", "witan-core"];
+
+/** Where this package has the policies for common commands; the build puts them there. */
+const BUNDLED = new URL("../plugin/policies/", import.meta.url);
 
 /** A policy's document. What may be in it, docs/policies.md of the project tells. */
 export type PolicyDocument = Readonly<Record<string, unknown>>;
@@ -55,23 +58,35 @@ function jsonOf(name: string, document: PolicyDocument): string {
 
 async function readDocument(source: string | URL): Promise<PolicyText> {
   const name = String(source);
-  if (typeof source === "string" && !source.endsWith(".json") && basename(source) === source) {
-    throw new PolicyError(
-      source,
-      "unknown_policy",
-      `there is no such policy; built in are ${BUILT_IN.join(" and ")}, and the path of a ` +
-        "document ends in .json",
-    );
-  }
+  const named =
+    typeof source === "string" && !source.endsWith(".json") && basename(source) === source;
   let text: string;
   try {
-    const bytes = await readFile(source);
+    const bytes = await readFile(named ? await bundled(source) : source);
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
+    if (cause instanceof PolicyError) {
+      throw cause;
+    }
     const why = `cannot read the document: ${(cause as Error).message}`;
     throw new PolicyError(name, "unreadable", why, [], { cause });
   }
   return bounded(name, text);
+}
+
+/** The document of a policy for a common command. */
+async function bundled(name: string): Promise<URL> {
+  const files = await readdir(BUNDLED);
+  if (files.includes(`${name}.json`)) {
+    return new URL(`${name}.json`, BUNDLED);
+  }
+  const names = files.map((file) => basename(file, ".json")).sort();
+  throw new PolicyError(
+    name,
+    "unknown_policy",
+    `there is no such policy; built in are ${BUILT_IN.join(" and ")}, for common commands ` +
+      `there are ${names.join(", ")}, and the path of a document ends in .json`,
+  );
 }
 
 function bounded(name: string, text: string): PolicyText {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -48,6 +48,26 @@ test("a check can be put off to the first failure", async () => {
   await plugin.close();
 });
 
+const COMMANDS = new URL("../../../commands/", import.meta.url);
+
+test("each policy for a common command waits through its own sample", async () => {
+  const names = readdirSync(COMMANDS).filter((name) =>
+    existsSync(new URL(`${name}/policy.json`, COMMANDS)),
+  );
+  assert.ok(names.length > 5, String(names));
+  for (const name of names) {
+    const policy = await Policy.load(name);
+    assert.equal(policy.name, name);
+    const text = readFileSync(new URL(`${name}/policy.json`, COMMANDS), "utf8");
+    assert.equal(await policy.digest(), await (await Policy.load(JSON.parse(text))).digest());
+    const sample = JSON.parse(readFileSync(new URL(`${name}/sample.json`, COMMANDS), "utf8"));
+    const action = await policy
+      .session(READ)
+      .next({ exitCode: sample.exit_code, stderr: sample.stderr, sent: sample.sent });
+    assert.equal(action.type, "retry", name);
+  }
+});
+
 test("what is no policy says what would be", async (t) => {
   const empty = join(folder(t), "empty.json");
   writeFileSync(empty, "");
@@ -57,6 +77,9 @@ test("what is no policy says what would be", async (t) => {
   circle.self = circle;
   for (const [source, code, text] of [
     ["omnigraf", "unknown_policy", /no such policy; built in are omnigraph and witan-core/],
+    ["capture", "unknown_policy", /for common commands there are curl, git, kubectl/],
+    ["..", "unknown_policy", /no such policy/],
+    ["", "unknown_policy", /no such policy/],
     ["./nowhere.json", "unreadable", /cannot read the document: ENOENT/],
     [broken, "unreadable", /cannot read the document/],
     [empty, "invalid_policy", /empty\.json: the document has 1 fault/],
