@@ -34,7 +34,7 @@ class Server:
             ``http://graph:8080/up#200,204``; 200 to 299 do without.
 
     Raises:
-        ValueError: If *target* is none.
+        ValueError: If *target* cannot be read.
     """
 
     def __init__(self, target: str) -> None:
@@ -62,7 +62,7 @@ class Omnigraph(Server):
             name in it is not sent.
 
     Raises:
-        ValueError: If *url* is none.
+        ValueError: If *url* cannot be read.
     """
 
     def __init__(self, url: str) -> None:

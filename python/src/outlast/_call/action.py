@@ -108,7 +108,7 @@ def read_action(members: Mapping[str, Any]) -> Action:
     """An action as the plugin said it.
 
     Raises:
-        UnknownActionError: If it is none that this package knows; then the
+        UnknownActionError: If this package does not know the action; then the
             call must stop.
     """
     if members["type"] == "stop":

@@ -296,8 +296,8 @@ def _is_module(error: object, package: str) -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what it wraps. What happened to be handled when it was
-    raised, its context, is none of it: that may be of another request.
+    """An exception and what it wraps. Its context, which happened to be handled
+    when it was raised, is left out: that may be of another request.
     """
     seen: set[int] = set()
     left: list[object] = [error]

@@ -46,7 +46,7 @@ class Result:
 
     Raises:
         TypeError: If a value has the wrong type.
-        ValueError: If *sent*, *signal* or *http_status* is none that there is,
+        ValueError: If there is no such *sent*, *signal* or *http_status*,
             or a time is out of bounds.
     """
 

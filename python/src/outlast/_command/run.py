@@ -65,7 +65,7 @@ class Completed:
 
     @property
     def stderr(self) -> bytes:
-        """The same for its other stream."""
+        """Likewise, of its other stream."""
         assert isinstance(self.result.stderr, bytes)
         return self.result.stderr
 

@@ -54,7 +54,7 @@ def directory() -> Path:
     """The directory for caches of this project, which need not exist.
 
     Raises:
-        UnusableError: If there is none.
+        UnusableError: If there is no such directory.
     """
     chosen = os.environ.get(ENV_DIR, "")
     if chosen == "off":

@@ -18,7 +18,7 @@ def find() -> Path:
     """The plugin's file.
 
     Raises:
-        PluginError: If there is none, which means a broken installation.
+        PluginError: If the file is missing, which means a broken installation.
     """
     for path in (PACKAGED, CHECKOUT):
         if path.is_file():

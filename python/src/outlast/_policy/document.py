@@ -143,7 +143,7 @@ class Document:
         return self._reference
 
     def _whole_text(self) -> bytes:
-        """The same with the document itself."""
+        """What has the whole document in a request, where an instance does not know it."""
         if not self._reference:
             self.check()
         return self._whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 
 class Level(IntEnum):
@@ -17,7 +17,7 @@ class Level(IntEnum):
     LOADING = 2
     """It says that it is not ready yet, and will be by itself."""
     UNREADY = 3
-    """Of omnigraph: another answer that is no sign of readiness, or none."""
+    """Of omnigraph: no answer, or one that is no sign of readiness."""
     ACCEPTING = 4
     """It accepted a connection."""
     HEALTHY = 5
@@ -60,60 +60,59 @@ FORMS = "tcp://host:port or http(s)://host[:port][/path][#status,...]"
 SERVER_FORMS = "http(s)://host[:port][/path]"
 
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
 def parse_omnigraph(text: str) -> Target:
     """Read the URL of a server of omnigraph's. Its path is kept, for a proxy's
     prefix; a user name, a query and a fragment are not.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If *text* is not such a URL.
     """
-    try:
-        url = urlsplit(text)
-        port = url.port
-    except ValueError:
-        raise _bad(text, "is not a URL", SERVER_FORMS) from None
-    if url.scheme not in ("http", "https"):
-        raise _bad(text, "has no scheme http or https", SERVER_FORMS)
-    if not url.hostname or any(c.isspace() for c in url.netloc):
-        raise _bad(text, "has no host", SERVER_FORMS)
-    if port == 0:
-        raise _bad(text, "has the port 0, which is not from 1 to 65535", SERVER_FORMS)
-    default = 443 if url.scheme == "https" else 80
-    return Target(url.scheme, url.hostname, port or default, url.path.rstrip("/"), omnigraph=True)
+    url, host, port = _split(text, ("http", "https"), SERVER_FORMS)
+    port = port or DEFAULT_PORTS[url.scheme]
+    return Target(url.scheme, host, port, url.path.rstrip("/"), omnigraph=True)
 
 
 def parse(text: str) -> Target:
     """Read a target. Without a path /healthz is asked for.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If *text* is not a target.
     """
-    try:
-        url = urlsplit(text)
-        port = url.port
-    except ValueError:
-        raise _bad(text, "is not a URL") from None
-    if url.scheme not in ("tcp", "http", "https"):
-        raise _bad(text, "has none of the schemes tcp, http and https")
+    url, host, port = _split(text, ("tcp", "http", "https"), FORMS)
     if "@" in url.netloc:
         raise _bad(text, "has a user name: a look at the server sends none")
-    if not url.hostname or any(c.isspace() for c in url.netloc):
-        raise _bad(text, "has no host")
-    if port == 0:
-        raise _bad(text, "has the port 0, which is not from 1 to 65535")
     if url.scheme == "tcp":
         if port is None:
             raise _bad(text, "has no port")
         if url.path.strip("/") or url.query or url.fragment:
             raise _bad(text, "has more than a host and a port")
-        return Target("tcp", url.hostname, port)
+        return Target("tcp", host, port)
     path = url.path or "/"
     if url.query:
         path += "?" + url.query
     if path == "/":
         path = "/healthz"
-    default = 443 if url.scheme == "https" else 80
-    return Target(url.scheme, url.hostname, port or default, path, _statuses(text, url.fragment))
+    port = port or DEFAULT_PORTS[url.scheme]
+    return Target(url.scheme, host, port, path, _statuses(text, url.fragment))
+
+
+def _split(text: str, schemes: tuple[str, ...], forms: str) -> tuple[SplitResult, str, int | None]:
+    """A URL with its host and its port."""
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError:
+        raise _bad(text, "is not a URL", forms) from None
+    if url.scheme not in schemes:
+        raise _bad(text, f"has none of the schemes {', '.join(schemes)}", forms)
+    if not url.hostname or any(c.isspace() for c in url.netloc):
+        raise _bad(text, "has no host", forms)
+    if port == 0:
+        raise _bad(text, "has the port 0, which is not from 1 to 65535", forms)
+    return url, url.hostname, port
 
 
 def _statuses(text: str, words: str) -> tuple[int, ...]:

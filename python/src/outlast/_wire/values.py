@@ -64,7 +64,7 @@ def retry_after_micros(seconds: float | None) -> int | None:
     """A server's Retry-After as microseconds, never less than it asked for.
 
     It is the server's word and not the caller's, so nothing is an error: what
-    is too large is cut, and what is no number is as good as nothing.
+    is too large is cut, and what is not a number is left out.
     """
     if seconds is None or math.isnan(seconds):
         return None

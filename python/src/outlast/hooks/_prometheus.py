@@ -27,7 +27,7 @@ class PrometheusHook:
     ``outlast_instances_replaced_total``      policy
     ========================================  =========================
 
-    A call's label is none of the labels: it may have any number of values.
+    No metric has a call's label as a label: it may have any number of values.
 
     Args:
         registry: Where to; ``None``: the default one, which can have one such

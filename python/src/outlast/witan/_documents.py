@@ -139,15 +139,15 @@ def backoff(base: float, cap: float) -> dict[str, str]:
 
 
 def _duration(seconds: float) -> str:
-    """A duration of a document: there is none below a microsecond."""
+    """A duration as a document says it: a microsecond at least."""
     return f"{max(1, round(seconds * 1e6))}us"
 
 
 def _set_words(
     derived: dict[str, Any], words: tuple[str, ...], value: Any, everywhere: bool
 ) -> None:
-    """Put other words in the place of those of a constant. The words that HTTP's
-    classifier looks for itself are none of any constant.
+    """Put other words in the place of those of a constant. No constant has the
+    words that HTTP's classifier looks for itself.
     """
     now = [value] if isinstance(value, str) else list(value)
     for condition in _conditions(derived):

@@ -29,7 +29,7 @@ SHORTEST_BUDGET = 1e-6
 the call's start is moved back."""
 
 LONGEST_BUDGET = 1e9
-"""A budget of so many seconds, thirty years, is as good as none."""
+"""Seconds, thirty years: a budget above that is left out."""
 
 ADMISSION_CAP = "admission_cap"
 """The only kind for which witan-core hears a server's Retry-After."""

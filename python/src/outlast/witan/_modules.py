@@ -32,7 +32,7 @@ class Modules:
         return _documents.policy(self.generation, self._constants(), storage, heard)
 
     def classifier(self) -> Policy:
-        """The same for what a command or a server says."""
+        """The policy as a classifier of what a command or a server says."""
         return _documents.classifier(self.generation, self._constants())
 
     def draw(self) -> float:

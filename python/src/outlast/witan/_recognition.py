@@ -41,7 +41,7 @@ CALL = Call(remote=True, write=False)
 """What a kind is does not depend on the call."""
 
 UNKNOWN = Result(http_status=500)
-"""The same for every other kind."""
+"""The stand-in for every other kind."""
 
 
 class Kind(str):
