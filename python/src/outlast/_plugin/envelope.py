@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .._call.errors import Fault
+from .._call.errors import Fault, PluginError
+from .._call.result import Result
 
 ABI_MAJOR = 1
 """The version of the contract that this package speaks."""
@@ -31,6 +32,10 @@ class AnswerError(Exception):
         self.message = message
         self.field = field
         self.faults = faults
+
+    def refusal(self, doing: str, result: Result | None) -> PluginError:
+        """The error for callers: the plugin has refused a request about a result."""
+        return PluginError(doing, self.message, code=self.code, field=self.field, result=result)
 
 
 def is_answer(error: BaseException) -> bool:

@@ -193,9 +193,7 @@ class Session:
             ok = self._decide(event, explain)
             action = read_action(ok["action"])
         except AnswerError as e:
-            raise PluginError(
-                "deciding", e.message, code=e.code, field=e.field, result=result
-            ) from e
+            raise e.refusal("deciding", result) from e
         except UnknownActionError as e:
             raise PluginError("deciding", str(e), field="action.type", result=result) from e
         except (KeyError, TypeError, AttributeError) as e:

@@ -99,13 +99,7 @@ class _Callbacks:
 
     def _plugin_error(self, error: Exception) -> Exception:
         if isinstance(error, AnswerError):
-            return PluginError(
-                "running the policy",
-                error.message,
-                code=error.code,
-                field=error.field,
-                result=self._last,
-            )
+            return error.refusal("running the policy", self._last)
         if isinstance(error, PluginError):
             error.result = self._last
         return error
