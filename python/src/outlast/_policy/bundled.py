@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from .._plugin import file
-
 
 @cache
 def bundled() -> dict[str, Path]:
     """Their documents by their names."""
+    from .._plugin import file
+
     if file.PACKAGED.is_file():
         found = {path.stem: path for path in file.PACKAGED.parent.glob("policies/*.json")}
     else:
