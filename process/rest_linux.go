@@ -1,21 +1,25 @@
 package process
 
-import "os"
+import (
+	"os"
+
+	"outlast/process/procfs"
+)
 
 // rest is what still runs of all that the attempt's process has started, itself
 // not counted: its descendants, its group with theirs, and, where orphans
 // become this process's children, those and theirs. It reaps those orphans that have
 // ended.
 func (p *process) rest() []int {
-	all := processes()
-	children := map[int][]proc{}
+	all := procfs.All()
+	children := map[int][]procfs.Process{}
 	for _, c := range all {
-		children[c.parent] = append(children[c.parent], c)
+		children[c.Parent] = append(children[c.Parent], c)
 	}
 	roots := children[p.pid()]
 	if p.group {
 		for _, c := range all {
-			if c.group == p.pid() {
+			if c.Group == p.pid() {
 				roots = append(roots, c)
 			}
 		}
@@ -27,14 +31,14 @@ func (p *process) rest() []int {
 	for len(roots) > 0 {
 		c := roots[0]
 		roots = roots[1:]
-		if seen[c.pid] {
+		if seen[c.PID] {
 			continue
 		}
-		seen[c.pid] = true
-		if c.runs() {
-			left = append(left, c.pid)
+		seen[c.PID] = true
+		if c.Runs() {
+			left = append(left, c.PID)
 		}
-		roots = append(roots, children[c.pid]...)
+		roots = append(roots, children[c.PID]...)
 	}
 	return left
 }
@@ -42,20 +46,20 @@ func (p *process) rest() []int {
 // orphans is those of this process's children that the attempt's process has left
 // behind: they began after it, and nobody in this program has started them. While
 // another attempt runs, nobody can tell whose they are.
-func (p *process) orphans(children []proc) []proc {
+func (p *process) orphans(children []procfs.Process) []procfs.Process {
 	if !adopts() || running.others(p.pid()) {
 		return nil
 	}
-	var mine []proc
+	var mine []procfs.Process
 	waited := waitedFor()
 	for _, c := range children {
-		later := c.started > p.begun || c.started == p.begun && c.pid > p.pid()
-		if !later || running.has(c.pid) || waited[c.pid] {
+		later := c.Started > p.begun || c.Started == p.begun && c.PID > p.pid()
+		if !later || running.has(c.PID) || waited[c.PID] {
 			continue
 		}
 		mine = append(mine, c)
-		if c.state == 'Z' {
-			reap(c.pid)
+		if c.State == 'Z' {
+			reap(c.PID)
 		}
 	}
 	return mine
@@ -77,3 +81,5 @@ func (p *process) holders() []int {
 	}
 	return found
 }
+
+func ticksNow() int64 { return procfs.TicksNow() }

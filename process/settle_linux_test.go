@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"outlast/process/procfs"
 )
 
 // How many were ended is known, and none is where nobody held the output for
@@ -70,7 +72,7 @@ func TestSignalWhileAHolderIsHeard(t *testing.T) {
 	t.Parallel()
 	r := startTool(t, nil, "sh", "-c", `(until [ -e over ]; do echo more; sleep 0.1; done) & echo $$ >pid.new; mv pid.new pid; exit 3`)
 	child := pidIn(t, r.path("pid"))
-	waitUntil(t, func() bool { _, runs := lookAt(child); return !runs })
+	waitUntil(t, func() bool { _, runs := procfs.Of(child); return !runs })
 	begun := time.Now()
 	r.send(syscall.SIGTERM)
 	r.wait()

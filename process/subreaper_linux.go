@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"outlast/process/procfs"
 )
 
 var subreaper atomic.Bool
@@ -40,9 +42,9 @@ func reapOrphans() {
 	}
 	self := os.Getpid()
 	waited := waitedFor()
-	for _, c := range processes() {
-		if c.parent == self && c.state == 'Z' && !running.has(c.pid) && !waited[c.pid] {
-			reap(c.pid)
+	for _, c := range procfs.All() {
+		if c.Parent == self && c.State == 'Z' && !running.has(c.PID) && !waited[c.PID] {
+			reap(c.PID)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"outlast/process/procfs"
 )
 
 // escapes are the ways out of a process group and out of one's parent's sight.
@@ -94,8 +96,8 @@ func TestOrphansAreReapedAndNothingElse(t *testing.T) {
 	r := startTool(t, nil, "sh", "-c", `for i in 1 2 3 4 5; do (setsid true </dev/null >/dev/null 2>&1 &); done; : >ready; until [ -e go ]; do sleep 0.05; done; exit 4`)
 	r.await("ready")
 	waitUntil(t, func() bool {
-		for _, c := range processes() {
-			if c.parent == r.cmd.Process.Pid && c.state == 'Z' {
+		for _, c := range procfs.All() {
+			if c.Parent == r.cmd.Process.Pid && c.State == 'Z' {
 				return false
 			}
 		}
@@ -118,8 +120,8 @@ func init() {
 		must(exec.Command("sh", "-c", "(true &) & (true &) &").Run())
 		for zombies := 0; zombies < 3; { // the child's, and the two orphans
 			zombies = 0
-			for _, c := range processes() {
-				if c.parent == os.Getpid() && c.state == 'Z' {
+			for _, c := range procfs.All() {
+				if c.Parent == os.Getpid() && c.State == 'Z' {
 					zombies++
 				}
 			}
@@ -130,8 +132,8 @@ func init() {
 		for left := 2; left > 1; { // there may be more of them
 			reapOrphans()
 			left = 0
-			for _, c := range processes() {
-				if c.parent == os.Getpid() {
+			for _, c := range procfs.All() {
+				if c.Parent == os.Getpid() {
 					left++
 				}
 			}

@@ -50,7 +50,7 @@ commands/internal/h2:
 commands/internal/line: abi golang.org/x/sys
 commands/internal/linetest: commands/internal/line
 commands/kubectl: commands/internal/line
-commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml
+commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml process/procfs
 commands/psql: commands/internal/line
 commands/redis-cli: commands/internal/line
 host: abi plugin plugin/policy host/internal/engine host/internal/wasmfile
@@ -70,8 +70,9 @@ plugin:
 plugin/guest: abi abi/strictjson plugin/policy github.com/extism/go-pdk
 plugin/policy: abi abi/fields abi/strictjson
 plugin/stub:
-process: abi process/quit process/atstart golang.org/x/sys
+process: abi process/quit process/atstart golang.org/x/sys process/procfs
 process/atstart:
+process/procfs: golang.org/x/sys
 process/quit: process/atstart
 ready: abi host
 simulate: abi plugin/policy

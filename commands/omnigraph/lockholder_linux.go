@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"outlast/process/procfs"
 )
 
 // The kernel has two places that tell of a lock. /proc/locks names the process
@@ -24,7 +26,11 @@ func holderOf(file *os.File) Holder {
 	if err != nil {
 		return Holder{}
 	}
-	for _, pid := range append(listedHolders(info), processes()...) {
+	pids := listedHolders(info)
+	for _, other := range procfs.All() {
+		pids = append(pids, other.PID)
+	}
+	for _, pid := range pids {
 		if pid != os.Getpid() && holds(pid, info) {
 			return Holder{PID: pid, Name: commandName(pid)}
 		}
@@ -134,35 +140,13 @@ func isNumber(text string, base int, want uint64) bool {
 	return err == nil && got == want
 }
 
-// processes are all that can be seen.
-func processes() []int {
-	names, _ := filepath.Glob("/proc/[0-9]*")
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(filepath.Base(name)); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// parentOf reads /proc/<pid>/stat: pid (name) state ppid … The name may hold
-// anything, so the fields are counted from its last parenthesis. 0 is no parent,
-// or none that can be seen.
-func parentOf(pid int) int {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(string(fields[1]))
-	return parent
-}
-
 func commandName(pid int) string {
 	name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
 	return strings.TrimSuffix(string(name), "\n")
+}
+
+// parentOf is 0 for no parent, or none that can be seen.
+func parentOf(pid int) int {
+	process, _ := procfs.Of(pid)
+	return process.Parent
 }

@@ -1,0 +1,2 @@
+// Package procfs reads what Linux tells of processes in /proc.
+package procfs
