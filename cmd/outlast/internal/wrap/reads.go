@@ -13,9 +13,6 @@ import (
 	"outlast/plugin/policy"
 )
 
-// policyNetwork goes by what the host has seen, and by no text.
-const policyNetwork = "network"
-
 // reads says whether a policy is one that reads a command: the command's own, or
 // one that differs from that in numbers and names only. given is how the user
 // named it; "": not at all.
@@ -24,7 +21,7 @@ func reads(given string, p *host.Policy, own string) bool {
 	case given == "" || given == own, own == "omnigraph" && given == "witan-core":
 		return true
 	case slices.Contains(library.Names(), given):
-		return given == policyNetwork
+		return false
 	}
 	doc, err := policy.Parse(library.Source(own))
 	return err == nil && reflect.DeepEqual(reading(doc.Normal), reading(p.Document()))
