@@ -141,7 +141,7 @@ func (l *lines) Write(p []byte) (int, error) {
 func (d *demo) startServer(ctx context.Context, loading time.Duration) error {
 	cmd := exec.CommandContext(ctx, d.self, "demo-server", "--", "-bind", d.address, "-ledger", filepath.Join(d.dir, "ledger"), "-loading", loading.String())
 	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // closed when we end, however that is
+	if _, err := cmd.StdinPipe(); err != nil { // closed when this process ends, however that is
 		return err
 	}
 	out, err := cmd.StdoutPipe()

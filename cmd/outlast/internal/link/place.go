@@ -45,7 +45,7 @@ func plan(name, dir, outlast, path string) (Link, error) {
 		return Link{}, fmt.Errorf("%s is no folder", dir)
 	}
 	link := Link{Path: filepath.Join(dir, fileName(name)), Outlast: outlast}
-	if _, err := os.Lstat(link.Path); err == nil && !isOurs(link.Path, outlast) {
+	if _, err := os.Lstat(link.Path); err == nil && !leadsToOutlast(link.Path, outlast) {
 		return Link{}, fmt.Errorf("%s is there already, and is no link to outlast: it is left alone; name another folder, before this one on PATH", link.Path)
 	}
 	if link.Command, err = Find(name, outlast, path, Trail{}); err != nil {
@@ -142,7 +142,7 @@ func Remove(name, dir, outlast, path string) (removed string, err error) {
 	if _, err := os.Lstat(removed); err != nil {
 		return "", fmt.Errorf("the link %s: %w", removed, bare(err))
 	}
-	if !isOurs(removed, outlast) {
+	if !leadsToOutlast(removed, outlast) {
 		return "", fmt.Errorf("%s is no link to outlast: it is left alone", removed)
 	}
 	if err := os.Remove(removed); err != nil {
@@ -153,16 +153,16 @@ func Remove(name, dir, outlast, path string) (removed string, err error) {
 
 func first(name, outlast, path string) (string, error) {
 	for _, dir := range folders(path) {
-		if link := filepath.Join(dir, fileName(name)); isOurs(link, outlast) {
+		if link := filepath.Join(dir, fileName(name)); leadsToOutlast(link, outlast) {
 			return link, nil
 		}
 	}
 	return "", fmt.Errorf("no folder of PATH has a link named %s to outlast; another one is named with --dir", name)
 }
 
-// isOurs says whether the path is a link to an outlast, also to one that has
+// leadsToOutlast says whether the path is a link to an outlast, also to one that has
 // been taken away.
-func isOurs(path, outlast string) bool {
+func leadsToOutlast(path, outlast string) bool {
 	if IsOutlast(path, outlast) {
 		return true
 	}

@@ -51,8 +51,8 @@ func ASCII(s string) string {
 // command printed and may quote it.
 func Error(err error) string {
 	var answer *abi.Error
-	var ours *host.PolicyError
-	if !errors.As(err, &answer) || errors.As(err, &ours) {
+	var fault *host.PolicyError
+	if !errors.As(err, &answer) || errors.As(err, &fault) {
 		return Line(strings.TrimPrefix(err.Error(), "outlast: "))
 	}
 	text := "the plugin answered with the error " + answer.Code

@@ -14,7 +14,7 @@ import (
 type line struct {
 	out     io.Writer
 	columns func() int
-	ours    func() bool // the terminal takes what is drawn, and shows it to this tool's user
+	shown   func() bool // the terminal takes what is drawn, and shows it to the user
 	ready   func() bool // it would take it at once
 
 	unfinished bool // what the command printed last does not end in a newline
@@ -26,7 +26,7 @@ func newLine(f *os.File) *line {
 	return &line{
 		out:     f,
 		columns: func() int { return columnsOf(f) },
-		ours:    func() bool { return inForeground(f) },
+		shown:   func() bool { return inForeground(f) },
 		ready:   func() bool { return takesOutput(f) },
 	}
 }
@@ -57,7 +57,7 @@ const (
 // draw shows a text of printable ASCII, as much of it as fits into the row.
 // The last column stays empty: some terminals wrap once it is filled.
 func (l *line) draw(text string) {
-	if !l.ours() {
+	if !l.shown() {
 		l.forget()
 		return
 	}
@@ -89,7 +89,7 @@ func (l *line) erase() {
 	if l.drawn == 0 {
 		return
 	}
-	if !l.ours() { // the shell is at work there by now
+	if !l.shown() { // the shell is at work there by now
 		l.forget()
 		return
 	}

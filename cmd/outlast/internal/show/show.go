@@ -264,7 +264,7 @@ func (p *Printer) cover() {
 
 // progress is told by the line where there is one, else by the message.
 func (p *Printer) progress(l live, m message) {
-	if p.line != nil && !p.closed && p.line.ours() {
+	if p.line != nil && !p.closed && p.line.shown() {
 		p.show(l)
 		if !p.options.Verbose {
 			return

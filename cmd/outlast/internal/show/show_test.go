@@ -26,7 +26,7 @@ func onScreen(s *screen, o Options) *Printer {
 	p := &Printer{options: o, log: newLog(s, false)}
 	p.line = &line{
 		out: s, columns: func() int { return s.columns },
-		ours: func() bool { return true }, ready: func() bool { return true },
+		shown: func() bool { return true }, ready: func() bool { return true },
 	}
 	p.signals = func() {}
 	return p

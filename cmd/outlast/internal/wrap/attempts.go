@@ -15,7 +15,7 @@ import (
 )
 
 // attempts runs the command, and holds what the last attempt printed until it is
-// known whether the user shall see it.
+// known whether the user sees it.
 type attempts struct {
 	plan    *Plan
 	tell    *show.Printer

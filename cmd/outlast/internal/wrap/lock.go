@@ -52,7 +52,7 @@ func (l *storeLock) take(ctx context.Context) (release func(), err error) {
 	}
 	told := func() {}
 	l.lock, err = omnigraph.Lock(ctx, paths, func(h omnigraph.Holder) {
-		if !h.Above { // that one waits for outlast, as it should
+		if !h.Above { // whoever holds it waits for outlast, as it should
 			told()
 			told = l.tell.Status("waiting for the store's lock, held by %s", h)
 		}

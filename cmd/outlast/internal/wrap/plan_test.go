@@ -64,7 +64,9 @@ func flag[T any](f func(*Flags) *T, value T) func(*Flags) {
 	return func(flags *Flags) { *f(flags) = value }
 }
 
-func policyNamed(name string) func(*Flags) { return flag(func(f *Flags) *string { return &f.Policy }, name) }
+func policyNamed(name string) func(*Flags) {
+	return flag(func(f *Flags) *string { return &f.Policy }, name)
+}
 func readyAt(target string) func(*Flags) {
 	return flag(func(f *Flags) *string { return &f.Ready }, target)
 }
