@@ -26,6 +26,7 @@ type Options struct {
 	Command      string       // the command's base name
 
 	// Progress is the call's, which takes each event before the recorder does.
+	// nil: one without events.
 	Progress *progress.State
 
 	// Tell is told, once for each file, what cannot be written. nil: nobody is.
@@ -51,6 +52,9 @@ type Recorder struct {
 func Open(o Options) (*Recorder, error) {
 	if o.Now == nil {
 		o.Now = host.SystemClock().Now
+	}
+	if o.Progress == nil {
+		o.Progress = &progress.State{}
 	}
 	r := &Recorder{options: o}
 	if o.Events == "" && o.Report == "" {
