@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the npm package on a fresh machine: installs what is needed from the npm registry
 # into node_modules, looks at formatting, lint and types, builds, and runs the tests.
-# Needs Node 20 or newer. Usage: ./check.sh [test files, such as build/run/run.test.js]
+# Needs Node 20.10 or newer. Usage: ./check.sh [test files, such as build/run/run.test.js]
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -22,7 +22,15 @@ function installed(t: TestContext): { home: string; files: string[] } {
   const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", home];
   const [packed] = JSON.parse(run(ROOT, "npm", ...pack));
   writeFileSync(join(home, "package.json"), '{"private":true,"type":"module"}');
-  run(home, "npm", "install", "--no-audit", "--no-fund", join(home, packed.filename));
+  run(
+    home,
+    "npm",
+    "install",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    join(home, packed.filename),
+  );
   return { home, files: packed.files.map((file: { path: string }) => file.path) };
 }
 
