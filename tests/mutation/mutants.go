@@ -278,7 +278,7 @@ var mutants = []mutant{
 	replace("view.go", "\tcase yes:\n\t\tv.sent = abi.SentYes\n\tcase no:\n\t\tv.sent = abi.SentNo\n", "\tcase no:\n\t\tv.sent = abi.SentNo\n\tcase yes:\n\t\tv.sent = abi.SentYes\n", "the less careful word wins"),
 	replace("view.go", "yes := v.result.Sent == abi.SentYes ||", "yes :=", "what the host knows is ignored"),
 	replace("view_object.go", "if effects := m.Value(\"effects\"); effects.Kind == strictjson.String {", "if effects := m.Value(\"outcome\"); effects.Kind == strictjson.String {", "what the program says of effects is ignored"),
-	replace("view.go", "if v.result.Stdout.Cut {\n\t\treturn fields{}\n\t}", "", "half of a command's data is read"),
+	replace("view.go", "if v.result.Stdout.Cut {\n\t\treturn said{}\n\t}", "", "half of a command's data is read"),
 	replace("classify.go", "if texts[0] == m.lower {", "if strings.HasPrefix(texts[0], m.lower) {", "a whole cause matches its start"),
 	replace("classify.go", "if strings.HasPrefix(texts[0], m.lower) {", "if strings.Contains(texts[0], m.lower) {", "the start of a message is anywhere in it"),
 
@@ -290,9 +290,9 @@ var mutants = []mutant{
 
 	// Documents.
 	replace("backoff.go", "if b.Base > b.Cap && b.Cap > 0 {", "if b.Base > b.Cap && b.Cap < 0 {", "a base above the cap is accepted"),
-	replace("backoff.go", `r.fraction(m, "multiplier", million, 1000*million, million)`, `r.fraction(m, "multiplier", 0, 1000*million, million)`, "a multiplier below 1 is accepted"),
-	replace("parse.go", `if m.Has("max_wait") == m.Has("attempts") {`, `if m.Has("max_wait") && m.Has("attempts") {`, "a budget without a limit is accepted"),
-	replace("parse.go", "if !ok || micros == 0 {", "if !ok {", "a window of 0 is accepted"),
+	replace("forms.go", "readFraction(r, (*int64)(f), million, maxFactor*million)", "readFraction(r, (*int64)(f), 0, maxFactor*million)", "a multiplier below 1 is accepted"),
+	replace("budget.go", `if c.Has("max_wait") == c.Has("attempts") {`, `if c.Has("max_wait") && c.Has("attempts") {`, "a budget without a limit is accepted"),
+	replace("forms.go", "if !ok || micros == 0 {", "if !ok {", "a window of 0 is accepted"),
 	replace("duration.go", "if end <= 0 {", "if end < 0 {\n\t\t\tend = len(rest)\n\t\t}\n\t\tif end == len(rest) {\n\t\t\trest += \"s\"\n\t\t}\n\t\tif end == 0 {", "a number without a unit is accepted"),
-	replace("parse_rules.go", "last := doc.Rules[len(doc.Rules)-1]; len(last.When) > 0", "last := doc.Rules[len(doc.Rules)-1]; len(last.When) > 1", "a document without a last rule is accepted"),
+	replace("document.go", "len(d.Rules[last].When) > 0", "len(d.Rules[last].When) > 1", "a document without a last rule is accepted"),
 }
