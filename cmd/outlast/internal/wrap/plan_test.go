@@ -199,7 +199,7 @@ func TestIdempotencyKey(t *testing.T) {
 		{"honoured, and no key", placed, []func(*Flags){func(f *Flags) { f.IdempotencyHonoured = &budget }}, "", false, 0, 0, ""},
 		{"not placed", curlWrite, []func(*Flags){key("", 0)}, "", false, 0, 0, "curl must be told the key"},
 		{"in the environment", "./pay.sh", []func(*Flags){key("", 0), policyNamed("curl")}, "a-random-key", false, 0, 0, ""},
-		{"a read", "curl -fsS http://graph:8080/people", []func(*Flags){key("", 0)}, "", false, 0, 0, ""},
+		{"a read", "curl -fsS http://graph:8080/people", []func(*Flags){key("", 0)}, "a-random-key", false, 0, 0, ""},
 	} {
 		r := request(c.line, c.flags...)
 		p, err := MakePlan(r, seen(t, r, true))
