@@ -59,7 +59,7 @@ var ways = []struct{ name, before, word, behind, once string }{
 // cannot connect at first.
 const reader = `#!/bin/bash
 for word; do :; done
-f=${word##*[@=]}; f=${f%%;*}
+f=${word%%;*}; f=${f##*[@=]}
 n=$(ls got.* 2>/dev/null | wc -l)
 if [ "$f" = - ]; then cat; else cat <"$f"; fi >got.$n
 [ $n -gt 0 ] && exit 0
