@@ -272,7 +272,7 @@ var mutants = []mutant{
 	replace("report.go", "if i == 0 || part[i-1] == '\\n' {", "if i >= 0 {", "an Error: in a line counts"),
 	replace("report.go", "return line[width+2:], line[:width] == string(number)", "return line[width+2:], true", "the numbers of causes do not matter"),
 	replace("report.go", "if last := len(out) - 1; s[i] == '\\n' && last >= 0", "if last := len(out) - 1; s[i] == '\\n' && last > 1<<30", "a terminal's line ends"),
-	replace("report.go", "w+upper(w)>>2)", "w)", "case matters"),
+	replace("report.go", "b[i] = c + 'a' - 'A'", "b[i] = c", "case matters"),
 	replace("view_report.go", "r.causes = nil // the last report", "// the last report", "a quoted report in the head counts"),
 	replace("view.go", "if ended || !v.report(parts) {", "if ended && len(parts) < 0 || !v.report(parts) {", "a message that quotes a report passes for one"),
 	replace("view.go", "\tcase yes:\n\t\tv.sent = abi.SentYes\n\tcase no:\n\t\tv.sent = abi.SentNo\n", "\tcase no:\n\t\tv.sent = abi.SentNo\n\tcase yes:\n\t\tv.sent = abi.SentYes\n", "the less careful word wins"),
@@ -285,7 +285,7 @@ var mutants = []mutant{
 	// The state.
 	replace("state.go", "case digest != doc.Digest:", "case digest == \"\":", "another policy's state is taken"),
 	replace("state.go", "case sum != number(checksum(body[:len(body)-1])):", "case body == \"\" && sum == \"\":", "a damaged state is taken"),
-	replace("state.go", "ok = ok && *n >= low && *n <= high", "ok = ok && low <= high", "a state out of bounds is taken"),
+	replace("state.go", "ok = ok && whole && *n >= low && *n <= high", "ok = ok && whole && low <= high", "a state out of bounds is taken"),
 	replace("state.go", "visit(&b.opened, 0, abi.MaxAttempts)\n", "", "the windows of a call are forgotten"),
 
 	// Documents.
