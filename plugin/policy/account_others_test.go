@@ -124,3 +124,23 @@ func TestAPathThatTheServerDoesNotKnow(t *testing.T) {
 		}
 	}
 }
+
+// A lost race that the server tells with more to it than its text is not the
+// plain one that may run again.
+func TestALostRaceWithDetailsIsNotRunAgain(t *testing.T) {
+	object := func(more string) string {
+		return `{"error":"retryable storage commit conflict: Commit conflict for version 3","code":"conflict"` + more +
+			`,"command_outcome":{"execution":"unknown","effects":"unknown","action":"reconcile"},"http_status":409}`
+	}
+	for more, want := range map[string]string{
+		"": "retry",
+		`,"read_set_conflict":{"expected":"a","actual":"b"}`:                "indeterminate",
+		`,"key_conflict":{"key":"x"}`:                                       "indeterminate",
+		`,"published_dataset_version_conflict":{"expected":1,"actual":2}`:   "indeterminate",
+		`,"recovery_required":{"operation_id":"01J0000000000000000000000"}`: "indeterminate",
+	} {
+		if got, action := verdictOf(t, write0(1), exited(1, "", object(more))); got != want {
+			t.Errorf("%s: %s, want %s", more, action.Encode(), want)
+		}
+	}
+}
