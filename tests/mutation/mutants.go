@@ -267,7 +267,7 @@ var mutants = []mutant{
 	// Reading what was printed.
 	replace("report.go", "last = i\n\t\t\t}", "return i\n\t\t\t}", "the first Error: line counts"),
 	replace("report.go", `strings.Trim(line, " ") == ""`, `len(line) >= 0`, "a line that goes on counts as the title"),
-	replace("report.go", "case len(r.causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tr.causes[len(r.causes)-1] += \"\\n\" + line", "case len(r.causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tif i := strings.Index(line, \": \"); i > 0 {\n\t\t\t\tcauses = append(causes, line[i+2:])\n\t\t\t}", "a server's lines pass for causes"),
+	replace("report.go", "case len(r.causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tr.causes[len(r.causes)-1] += \"\\n\" + line", "case len(r.causes) > 0 && strings.HasPrefix(line, \"      \"):\n\t\t\tif i := strings.Index(line, \": \"); i > 0 {\n\t\t\t\tr.causes = append(r.causes, line[i+2:])\n\t\t\t}", "a server's lines pass for causes"),
 	replace("view_report.go", "|| r.open && !v.account", "", "a report that is cut counts"),
 	replace("report.go", "if i == 0 || part[i-1] == '\\n' {", "if i >= 0 {", "an Error: in a line counts"),
 	replace("report.go", "return line[width+2:], line[:width] == string(number)", "return line[width+2:], true", "the numbers of causes do not matter"),
