@@ -120,3 +120,26 @@ func TestSeveralRequestsAreNeverRepeated(t *testing.T) {
 		}
 	})
 }
+
+// What the last command of a script says of its own request says nothing of the
+// requests before it, in whatever form it says so.
+func TestAScriptsLastCommandSpeaksForItself(t *testing.T) {
+	const unsent = `{"error":"server discovery timed out; could not establish omnigraph-http-api: 0.13; this data request was not sent","code":"api_contract_mismatch",` +
+		`"command_outcome":{"execution":"not_started","effects":"none","action":"refresh"},"request_dispatched":false}`
+	for _, result := range []*abi.Result{exited(1, "", unsent), exited(1, "banner\n", unsent)} {
+		call := write0(1)
+		if got, action := verdictOf(t, call, result); got != "retry" {
+			t.Errorf("one command: %s", action.Encode())
+		}
+		several := false
+		call.OneRequest = &several
+		if got, action := verdictOf(t, call, result); got != "indeterminate" {
+			t.Errorf("a script: %s", action.Encode())
+		}
+		sent := *result
+		sent.Sent = abi.SentNo
+		if got, action := verdictOf(t, call, &sent); got != "retry" {
+			t.Errorf("a script of which the host saw that nothing was sent: %s", action.Encode())
+		}
+	}
+}
