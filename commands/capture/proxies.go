@@ -62,18 +62,9 @@ func proxied(s *stage, command string) {
 
 // takesAndWaits takes requests, and answers none.
 func (s *stage) takesAndWaits() string {
-	l, port := listen()
-	s.cleanup = append(s.cleanup, func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func(c net.Conn) { time.Sleep(time.Minute); c.Close() }(c)
-		}
-	}()
-	return port
+	return s.accepts(func(c net.Conn) {
+		go func() { time.Sleep(time.Minute); c.Close() }()
+	})
 }
 
 func haproxy(dir, port, server string) *exec.Cmd {

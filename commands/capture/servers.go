@@ -59,6 +59,12 @@ func (s *stage) silent() string {
 // hangsUp accepts each connection and closes it, as a proxy does whose server
 // is away.
 func (s *stage) hangsUp() string {
+	return s.accepts(func(c net.Conn) { c.Close() })
+}
+
+// accepts listens on a port of its own, and hands each connection to each until
+// the stage is cleared.
+func (s *stage) accepts(each func(net.Conn)) (port string) {
 	l, port := listen()
 	s.cleanup = append(s.cleanup, func() { l.Close() })
 	go func() {
@@ -67,7 +73,7 @@ func (s *stage) hangsUp() string {
 			if err != nil {
 				return
 			}
-			c.Close()
+			each(c)
 		}
 	}()
 	return port
