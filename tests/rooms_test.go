@@ -53,12 +53,12 @@ commands/kubectl: commands/internal/line
 commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml process/procfs
 commands/psql: commands/internal/line
 commands/redis-cli: commands/internal/line
-host: abi plugin plugin/policy host/internal/engine host/internal/wasmfile
+host: abi plugin plugin/policy host/internal/engine
 host/internal/engine: host/internal/kernel host/internal/engine/diskcache host/internal/wasmfile abi github.com/tetratelabs/wazero golang.org/x/sys
 host/internal/engine/diskcache: github.com/gofrs/flock golang.org/x/sys
 host/internal/engine/testguest:
 host/internal/kernel: github.com/tetratelabs/wazero
-host/internal/wasmfile: abi
+host/internal/wasmfile:
 host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
 internal/standin: github.com/goccy/go-yaml

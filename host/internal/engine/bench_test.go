@@ -121,3 +121,12 @@ func heapOfInstances(b *testing.B, e *Engine, n int) int64 {
 	}
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
+
+func BenchmarkVerify(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Verify(plugin.Wasm); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

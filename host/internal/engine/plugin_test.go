@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"outlast/abi"
-	"outlast/host/internal/wasmfile"
 	"outlast/plugin"
 )
 
@@ -40,7 +39,7 @@ func largest() []byte {
 // TestTheEmbeddedPlugin makes a decision, and then the largest ones, which one
 // instance must take within its memory as often as they come.
 func TestTheEmbeddedPlugin(t *testing.T) {
-	if err := wasmfile.Verify(plugin.Wasm); err != nil {
+	if err := Verify(plugin.Wasm); err != nil {
 		t.Fatal(err)
 	}
 	e, _ := open(t, Options{Wasm: plugin.Wasm, Mode: Compiler})

@@ -1,9 +1,6 @@
 package wasmfile
 
-import (
-	"fmt"
-	"unicode/utf8"
-)
+import "fmt"
 
 // FormatError says where a file stops being Wasm. A file that was cut short is
 // reported at the place where bytes are missing.
@@ -36,9 +33,6 @@ func (r *reader) fail(format string, args ...any) {
 }
 
 func (r *reader) byte() byte {
-	if r.fault != nil {
-		return 0
-	}
 	if r.left() == 0 {
 		r.fail("truncated: a byte is missing")
 		return 0
@@ -49,33 +43,20 @@ func (r *reader) byte() byte {
 }
 
 // u32 reads an unsigned LEB128 number of at most 32 bits.
-func (r *reader) u32() uint32 { return uint32(r.leb(32)) }
-
-// leb reads an unsigned LEB128 number of at most the given number of bits,
-// in no more bytes than such a number may take.
-func (r *reader) leb(bits int) uint64 {
+func (r *reader) u32() uint32 {
 	var n uint64
-	for shift := 0; shift < bits; shift += 7 {
+	for shift := 0; shift < 35; shift += 7 {
 		b := r.byte()
-		if r.fault != nil {
-			return 0
-		}
-		if left := bits - shift; left < 7 && b>>left != 0 {
-			break
-		}
 		n |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			return n
+		if b < 0x80 && n < 1<<32 {
+			return uint32(n)
 		}
 	}
-	r.fail("a number is longer than %d bits", bits)
+	r.fail("a number is longer than 32 bits")
 	return 0
 }
 
 func (r *reader) bytes(n uint32) []byte {
-	if r.fault != nil {
-		return nil
-	}
 	if uint64(n) > uint64(r.left()) {
 		r.fail("truncated: %d bytes are announced, %d are left", n, r.left())
 		return nil
@@ -85,36 +66,13 @@ func (r *reader) bytes(n uint32) []byte {
 	return b
 }
 
-func (r *reader) name() string {
-	b := r.bytes(r.u32())
-	if !utf8.Valid(b) {
-		r.fail("a name is not UTF-8")
-		return ""
-	}
-	return string(b)
-}
-
 // count reads how many entries follow. Each takes at least a byte, so a count
 // beyond what is left is refused before anything is allocated.
 func (r *reader) count() uint32 {
 	n := r.u32()
 	if uint64(n) > uint64(r.left()) {
 		r.fail("truncated: %d entries are announced, %d bytes are left", n, r.left())
+		return 0
 	}
 	return n
-}
-
-// list reads a count and then that many entries.
-func (r *reader) list(item func()) {
-	for n := r.count(); n > 0 && r.fault == nil; n-- {
-		item()
-	}
-}
-
-// end checks that everything was read.
-func (r *reader) end() error {
-	if r.fault == nil && r.left() > 0 {
-		r.fail("%d bytes are left over", r.left())
-	}
-	return r.fault
 }

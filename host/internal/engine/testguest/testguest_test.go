@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"outlast/host/internal/wasmfile"
+	"outlast/host/internal/engine"
 )
 
 func TestBuildGivesAPlugin(t *testing.T) {
@@ -12,7 +12,7 @@ func TestBuildGivesAPlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := wasmfile.Verify(wasm); err != nil {
+	if err := engine.Verify(wasm); err != nil {
 		t.Error(err)
 	}
 	if again, _ := Build(); !bytes.Equal(wasm, again) {

@@ -31,8 +31,8 @@ func Plugin() *Module {
 			{Params: []wasmfile.ValueType{i64, i64}},
 		},
 		Imports: []Import{
-			{Module: wasmfile.KernelModule, Name: "alloc", Type: TypeHost},
-			{Module: wasmfile.KernelModule, Name: "output_set", Type: TypeSetter},
+			{Module: "extism:host/env", Name: "alloc", Type: TypeHost},
+			{Module: "extism:host/env", Name: "output_set", Type: TypeSetter},
 			{Module: abi.UserModule, Name: abi.HostNow, Type: TypeHost},
 			{Module: abi.UserModule, Name: abi.HostSleep, Type: TypeHost},
 			{Module: abi.UserModule, Name: abi.HostAttempt, Type: TypeHost},
