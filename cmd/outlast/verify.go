@@ -166,6 +166,9 @@ func (v *verifyVerb) courses(plug *host.Plugin, p *host.Policy, read bool) (*sim
 		return nil, err
 	}
 	call := host.Call{Label: "verify", Remote: true, Read: read, Seed: new(int64)}
+	if !read && !wrap.ReadsSome(v.Policy, p) {
+		call.OneRequest = new(false) // as run takes it
+	}
 	return &simulate.Courses{
 		New:     func() simulate.Decider { return plug.Session(p, call) },
 		Takes:   v.AttemptDuration,

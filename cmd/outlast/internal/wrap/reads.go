@@ -27,6 +27,12 @@ func reads(given string, p *host.Policy, own string) bool {
 	return err == nil && reflect.DeepEqual(reading(doc.Normal), reading(p.Document()))
 }
 
+// ReadsSome says whether a policy reads any command that outlast knows. Nothing
+// that is printed under another one makes run repeat a write.
+func ReadsSome(given string, p *host.Policy) bool {
+	return slices.ContainsFunc(library.Names(), func(own string) bool { return reads(given, p, own) })
+}
+
 // reading is what a document in normal form recognises and does, for whatever
 // times.
 func reading(document string) map[string]any {
