@@ -2,8 +2,8 @@
 # Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench]
 #   tool    bin/outlast (the default)
 #   demo    bin/outlast, and then its demo: a command rides out a real restart
-#   plugin  plugin/outlast.wasm and its digest, from plugin/guest, and the
-#           transcripts that other hosts replay
+#   plugin  plugin/outlast.wasm and its digest, from plugin/guest, the modules that
+#           are linked to it, and the transcripts that other hosts replay
 #   check   for each save: formatting, vet, staticcheck, that the committed plugin
 #           is the one that this source builds, and the tests that are quick
 #   test    everything: the same, and every test, of the Python and npm packages too
@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 # What the tool and the library do not need has modules of its own.
-modules="benchmarks hosts/go tests/prometheus"
+modules="benchmarks hosts/go"
 
 # The toolchain is pinned in go.mod: another would build other bytes.
 build_plugin() {
@@ -32,6 +32,7 @@ plugin() {
   build_plugin plugin/outlast.wasm
   sha256 plugin/outlast.wasm > plugin/outlast.wasm.sha256
   go run ./plugin/stub > plugin/outlast-stub.wasm
+  go run ./plugin/kernel > plugin/kernel.wasm
   # What other hosts replay: made from the same source.
   go test ./plugin/guest -run '^TestTranscripts$' -update
 }
@@ -78,7 +79,8 @@ same_plugin() {
   build_plugin "$dir/outlast.wasm"
   sha256 "$dir/outlast.wasm" > "$dir/outlast.wasm.sha256"
   go run ./plugin/stub > "$dir/outlast-stub.wasm"
-  for file in outlast.wasm outlast.wasm.sha256 outlast-stub.wasm; do
+  go run ./plugin/kernel > "$dir/kernel.wasm"
+  for file in outlast.wasm outlast.wasm.sha256 outlast-stub.wasm kernel.wasm; do
     if ! cmp -s "$dir/$file" "plugin/$file"; then
       rm -r "$dir"
       echo "build.sh: plugin/$file is not what this source builds; run ./build.sh plugin" >&2

@@ -1,5 +1,6 @@
-// Package plugin carries the compiled plugin, for hosts written in Go.
-// build.sh makes outlast.wasm from plugin/guest; CI compares the bytes.
+// Package plugin carries the compiled plugin, and the module of its memory, for
+// hosts written in Go. build.sh makes outlast.wasm from plugin/guest and
+// kernel.wasm from plugin/kernel; CI compares the bytes.
 package plugin
 
 import _ "embed"
@@ -14,3 +15,9 @@ var Wasm []byte
 //
 //go:embed outlast.wasm.sha256
 var SHA256 string
+
+// Kernel is extism:host/env as a WebAssembly module: the memory that the plugin
+// shares with its host. plugin/kernel/kernel.wat says how a host uses it.
+//
+//go:embed kernel.wasm
+var Kernel []byte

@@ -8,8 +8,6 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
-
-	"outlast/host/internal/kernel"
 )
 
 // Call calls an export with an input, and gives a copy of its output. A nil
@@ -30,10 +28,13 @@ func (i *Instance) Call(ctx context.Context, export string, input []byte, h Host
 		sound = true
 		return nil, err
 	}
-	i.memory.Reset(input)
+	if err := i.memory.Reset(input); err != nil {
+		sound = true
+		return nil, err
+	}
 	i.said.reset()
-	r := &running{ctx: ctx, host: h}
-	results, err := f.Call(kernel.With(context.WithValue(ctx, runningKey{}, r), &i.memory))
+	r := &running{ctx: ctx, host: h, memory: i.memory}
+	results, err := f.Call(context.WithValue(ctx, runningKey{}, r))
 	if r.panicked {
 		panic(r.value)
 	}

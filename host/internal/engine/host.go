@@ -28,6 +28,7 @@ type Host interface {
 type running struct {
 	ctx      context.Context // as it was given to Call
 	host     Host            // nil if the export has no business with one
+	memory   *kernel.Memory
 	panicked bool
 	value    any // that a method panicked with
 }
@@ -66,6 +67,5 @@ func serve(ctx context.Context, offset uint64, ask question) (answer uint64) {
 			r.panicked, r.value, answer = true, value, 0
 		}
 	}()
-	memory := kernel.From(ctx)
-	return memory.Store(ask(r.host, r.ctx, memory.Block(offset)))
+	return r.memory.Store(ask(r.host, r.ctx, r.memory.Block(offset)))
 }

@@ -27,7 +27,7 @@ type Instance struct {
 	engine    *Engine
 	module    api.Module
 	functions map[string]api.Function // by export; called by their one user only
-	memory    kernel.Memory
+	memory    *kernel.Memory
 	said      head // by the guest, on its standard error
 
 	mu       sync.Mutex
@@ -49,14 +49,18 @@ func (e *Engine) NewInstance(ctx context.Context) (*Instance, error) {
 		return nil, err
 	}
 	i := &Instance{engine: e, functions: map[string]api.Function{}}
+	if i.memory, err = kernel.New(ctx, p.runtime, p.kernel); err != nil {
+		return nil, err
+	}
 	// No name, since a runtime takes each name once.
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStderr(&i.said)
-	i.module, err = p.runtime.InstantiateModule(kernel.With(ctx, &i.memory), p.compiled, config)
+	i.module, err = p.runtime.InstantiateModule(i.memory.Linked(ctx), p.compiled, config)
 	if err != nil {
+		i.memory.Close(ctx)
 		return nil, fmt.Errorf("outlast: making an instance of the plugin: %w", firstLine{err})
 	}
 	if err := i.initialize(ctx); err != nil {
-		i.module.Close(ctx)
+		i.free(ctx)
 		return nil, err
 	}
 	return i, nil
@@ -67,7 +71,7 @@ func (i *Instance) initialize(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
-	_, err := f.Call(kernel.With(ctx, &i.memory))
+	_, err := f.Call(ctx)
 	if err == nil {
 		return nil
 	}
@@ -96,7 +100,7 @@ func (i *Instance) Close(ctx context.Context) error {
 }
 
 func (i *Instance) free(ctx context.Context) error {
-	if err := i.module.Close(ctx); err != nil {
+	if err := errors.Join(i.module.Close(ctx), i.memory.Close(ctx)); err != nil {
 		return fmt.Errorf("outlast: closing an instance of the plugin: %w", err)
 	}
 	return nil
@@ -127,7 +131,6 @@ func (i *Instance) end(sound bool) {
 	defer i.mu.Unlock()
 	i.busy = false
 	i.poisoned = i.poisoned || !sound
-	i.memory.Reset(nil)
 	if i.closed {
 		i.free(context.Background())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"outlast/host/internal/engine/diskcache"
+	"outlast/plugin"
 )
 
 // Load loads the plugin, once; the other methods that need it do so too. Of
@@ -119,8 +120,13 @@ func (e *Engine) openCache(open func(string) (*diskcache.Dir, error)) (string, *
 	if digest == "" {
 		digest = diskcache.Digest(e.opts.Wasm)
 	}
-	key, err := diskcache.Key(digest)
+	key, err := cacheKey(digest)
 	return key, dir, err
+}
+
+// cacheKey names the code of a plugin and of the kernel that is linked to it.
+func cacheKey(digest string) (string, error) {
+	return diskcache.Key(digest + diskcache.Digest(plugin.Kernel))
 }
 
 // compile compiles, by way of the disk cache if that can be written.

@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"outlast/host/internal/engine/diskcache"
+	"outlast/plugin"
 )
 
 func TestModes(t *testing.T) {
@@ -169,11 +170,28 @@ func TestCompilerFillsTheCache(t *testing.T) {
 // code is the file of native code in the only entry of a cache.
 func code(t testing.TB, dir string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*", "wazero-*", "*"))
-	if err != nil || len(files) != 1 {
+	return pluginsCode(t, filepath.Join(dir, "*"))
+}
+
+// pluginsCode is the file in a cache entry that has the plugin's code. Beside it is
+// the kernel's.
+func pluginsCode(t testing.TB, entry string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(entry, "wazero-*", "*"))
+	if err != nil || len(files) != 2 {
 		t.Fatal(files, err)
 	}
-	return files[0]
+	kernel, err := compileTo(t.Context(), plugin.Kernel, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) != filepath.Base(kernel) {
+			return file
+		}
+	}
+	t.Fatal(files)
+	return ""
 }
 
 func TestDamagedCache(t *testing.T) {
@@ -236,7 +254,7 @@ func TestCodeThatWazeroRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := diskcache.Key(diskcache.Digest(wasm))
+			key, err := cacheKey(diskcache.Digest(wasm))
 			if err != nil {
 				t.Fatal(err)
 			}

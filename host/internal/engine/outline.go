@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"outlast/host/internal/wasmfile"
+	"outlast/plugin"
 )
 
 // Compiled code is kept under the name of the plugin's outline: the module without
@@ -17,7 +18,8 @@ import (
 // is that of the whole plugin; everything else that it depends on is the same in
 // the outline.
 
-// compileInto compiles the plugin into a directory that loadCompiled loads from.
+// compileInto compiles the plugin, and the kernel that is linked to it, into a
+// directory that loadCompiled loads from.
 func compileInto(ctx context.Context, wasm []byte, dir string) error {
 	outline, err := wasmfile.Outline(wasm)
 	if err != nil {
@@ -27,24 +29,33 @@ func compileInto(ctx context.Context, wasm []byte, dir string) error {
 	if err != nil {
 		return err
 	}
-	whole := filepath.Join(dir, "whole")
-	code, err := compileTo(ctx, wasm, whole)
+	beside := filepath.Join(dir, "beside")
+	code, err := compileTo(ctx, wasm, beside)
 	if err != nil {
 		return err
 	}
 	if err := os.Rename(code, name); err != nil {
 		return err
 	}
-	return os.RemoveAll(whole)
+	if code, err = compileTo(ctx, plugin.Kernel, beside); err != nil {
+		return err
+	}
+	if err := os.Rename(code, filepath.Join(filepath.Dir(name), filepath.Base(code))); err != nil {
+		return err
+	}
+	return os.RemoveAll(beside)
 }
 
 // compileTo compiles a module into a directory and finds the file there.
 func compileTo(ctx context.Context, wasm []byte, dir string) (file string, err error) {
-	p, err := load(ctx, wasm, newCompilerConfig, dir)
-	if err != nil {
+	p := &program{}
+	defer p.close()
+	if err := p.open(ctx, newCompilerConfig, dir); err != nil {
 		return "", err
 	}
-	p.close()
+	if _, err := p.compile(ctx, wasm); err != nil {
+		return "", err
+	}
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err

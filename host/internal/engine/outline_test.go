@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"outlast/host/internal/engine/diskcache"
 	"outlast/host/internal/wasmfile"
+	"outlast/plugin"
 )
 
 // Without the plugin's code its outline is not compiled, and so never runs.
@@ -31,7 +33,7 @@ func TestAnOutlineIsNotCompiled(t *testing.T) {
 // dropped, and the plugin is interpreted.
 func TestEntriesThatAreNotTheCode(t *testing.T) {
 	wasm := small(0)
-	key, err := diskcache.Key(diskcache.Digest(wasm))
+	key, err := cacheKey(diskcache.Digest(wasm))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +46,8 @@ func TestEntriesThatAreNotTheCode(t *testing.T) {
 		if err := compileInto(ctx, wasm, temp); err != nil {
 			return err
 		}
-		files, err := filepath.Glob(filepath.Join(temp, "wazero-*", "*"))
-		if err != nil || len(files) != 1 {
-			t.Fatal(files, err)
-		}
-		return os.Rename(files[0], files[0]+"0")
+		file := pluginsCode(t, temp)
+		return os.Rename(file, file+"0")
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,38 +62,58 @@ func TestEntriesThatAreNotTheCode(t *testing.T) {
 	}
 }
 
-// Compiling leaves the code of the whole plugin under the outline's name, and
-// nothing beside it.
+// Compiling leaves the code of the whole plugin under the outline's name, the
+// kernel's, and nothing beside these.
 func TestCompileIntoKeepsTheWholeCode(t *testing.T) {
 	wasm := guestWasm(t)
 	outline, err := wasmfile.Outline(wasm)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes := map[string]int64{}
-	names := map[string]string{}
-	for what, compile := range map[string]func(dir string) error{
-		"kept":    func(dir string) error { return compileInto(t.Context(), wasm, dir) },
-		"outline": func(dir string) error { _, err := compileTo(t.Context(), outline, dir); return err },
-		"whole":   func(dir string) error { _, err := compileTo(t.Context(), wasm, dir); return err },
-	} {
-		dir := t.TempDir()
-		if err := compile(dir); err != nil {
-			t.Fatal(err)
-		}
-		filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			if names[what] != "" {
-				t.Errorf("%s: %s, and %s", what, names[what], e.Name())
-			}
-			info, err := e.Info()
-			names[what], sizes[what] = e.Name(), info.Size()
+	dir := t.TempDir()
+	if err := compileInto(t.Context(), wasm, dir); err != nil {
+		t.Fatal(err)
+	}
+	kept := sizes(t, dir)
+	var whole int64
+	for _, size := range compiled(t, wasm) {
+		whole = size
+	}
+	want := compiled(t, plugin.Kernel)
+	for name := range compiled(t, outline) {
+		want[name] = whole
+	}
+	if !maps.Equal(kept, want) {
+		t.Errorf("%v, want %v", kept, want)
+	}
+}
+
+// compiled is what compiling a module leaves.
+func compiled(t *testing.T, wasm []byte) map[string]int64 {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := compileTo(t.Context(), wasm, dir); err != nil {
+		t.Fatal(err)
+	}
+	return sizes(t, dir)
+}
+
+// sizes are those of all files in a directory, in bytes by their names.
+func sizes(t *testing.T, dir string) map[string]int64 {
+	t.Helper()
+	found := map[string]int64{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
 			return err
-		})
+		}
+		info, err := e.Info()
+		if err == nil {
+			found[e.Name()] = info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if names["kept"] != names["outline"] || sizes["kept"] != sizes["whole"] || sizes["kept"] <= sizes["outline"] {
-		t.Errorf("%v, %v", names, sizes)
-	}
+	return found
 }

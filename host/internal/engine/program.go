@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
-	"outlast/host/internal/kernel"
+	"outlast/plugin"
 )
 
 const (
@@ -28,6 +28,7 @@ type program struct {
 	runtime  wazero.Runtime
 	cache    wazero.CompilationCache // nil without one
 	compiled wazero.CompiledModule
+	kernel   wazero.CompiledModule
 }
 
 // newRuntimeConfig is wazero's compiler, or its interpreter.
@@ -40,14 +41,14 @@ func load(ctx context.Context, wasm []byte, config newRuntimeConfig, cacheDir st
 	return loadAs(ctx, ctx, wasm, config, cacheDir)
 }
 
-// loadAs compiles the plugin, and nothing else, under a context of its own.
+// loadAs compiles under a context of its own.
 func loadAs(compiling, ctx context.Context, wasm []byte, config newRuntimeConfig, cacheDir string) (*program, error) {
 	p := &program{}
 	if err := p.open(ctx, config, cacheDir); err != nil {
 		p.close()
 		return nil, err
 	}
-	if err := p.compile(compiling, ctx, wasm); err != nil {
+	if err := p.fill(compiling, ctx, wasm); err != nil {
 		p.close()
 		if ctx.Err() != nil {
 			err = ctx.Err()
@@ -75,18 +76,12 @@ func (p *program) open(ctx context.Context, config newRuntimeConfig, cacheDir st
 	return nil
 }
 
-// compile adds the plugin, and the modules that it may import from.
-func (p *program) compile(compiling, ctx context.Context, wasm []byte) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("compiling the plugin: %v", r)
-		}
-	}()
-	compiling = experimental.WithCompilationWorkers(compiling, compileWorkers)
-	if p.compiled, err = p.runtime.CompileModule(compiling, wasm); err != nil {
+// fill adds the plugin, and the modules that it may import from.
+func (p *program) fill(compiling, ctx context.Context, wasm []byte) (err error) {
+	if p.compiled, err = p.compile(compiling, wasm); err != nil {
 		return err
 	}
-	if err := kernel.Instantiate(ctx, p.runtime); err != nil {
+	if p.kernel, err = p.compile(compiling, plugin.Kernel); err != nil {
 		return err
 	}
 	if err := instantiateHost(ctx, p.runtime); err != nil {
@@ -94,6 +89,16 @@ func (p *program) compile(compiling, ctx context.Context, wasm []byte) (err erro
 	}
 	_, err = wasi_snapshot_preview1.Instantiate(ctx, p.runtime)
 	return err
+}
+
+// compile compiles a module.
+func (p *program) compile(ctx context.Context, wasm []byte) (compiled wazero.CompiledModule, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("compiling the plugin: %v", r)
+		}
+	}()
+	return p.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, compileWorkers), wasm)
 }
 
 // close frees the runtime with all its instances.

@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"outlast/abi"
+	"outlast/host/internal/kernel"
 	"outlast/host/internal/wasmfile"
 )
 
@@ -126,7 +127,9 @@ func (p *program) checkImport(d api.FunctionDefinition) string {
 	moduleName, name, _ := d.Import()
 	said := fmt.Sprintf("%.64q.%.64q", moduleName, name)
 	var provided api.FunctionDefinition
-	if module := p.runtime.Module(moduleName); module != nil {
+	if moduleName == kernel.ModuleName {
+		provided = kernel.Provided(p.kernel, name)
+	} else if module := p.runtime.Module(moduleName); module != nil {
 		provided = module.ExportedFunctionDefinitions()[name]
 	}
 	if provided == nil {

@@ -89,6 +89,10 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 			func(m *wasmtest.Module) { m.Imports[0].Name = "http_request" },
 			[]string{`imports the function "extism:host/env"."http_request", which this host does not provide`},
 		},
+		"the function that only hosts call": {
+			func(m *wasmtest.Module) { m.Imports[0].Name = "input" },
+			[]string{`imports the function "extism:host/env"."input", which this host does not provide`},
+		},
 		"an unknown module": {
 			func(m *wasmtest.Module) { m.Imports[0].Module = "env" },
 			[]string{`"env"."alloc", which this host does not provide`},

@@ -9,12 +9,11 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
 	"pgregory.net/rapid"
 )
 
 // extism is Extism's own kernel, the Wasm file that Extism's Go SDK embeds.
-type extism struct{ module api.Module }
+type extism struct{ functions }
 
 func newExtism(t testing.TB) *extism {
 	t.Helper()
@@ -39,19 +38,7 @@ func newExtism(t testing.TB) *extism {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &extism{module}
-}
-
-func (e *extism) call(name string, args ...uint64) (uint64, error) {
-	f := e.module.ExportedFunction(name)
-	results, err := f.Call(context.Background(), args...)
-	if err != nil || len(results) == 0 {
-		return 0, err
-	}
-	if f.Definition().ResultTypes()[0] == i32 {
-		return uint64(api.DecodeU32(results[0])), nil
-	}
-	return results[0], nil
+	return &extism{functions{module}}
 }
 
 // reset does what Extism's Go SDK does before a call.
@@ -59,23 +46,14 @@ func (e *extism) reset(t fataler, input []byte) {
 	t.Helper()
 	e.must(t, "reset")
 	offset := e.must(t, "alloc", uint64(len(input)))
-	e.module.Memory().Write(uint32(offset), input)
+	e.instance.Memory().Write(uint32(offset), input)
 	e.must(t, "input_set", offset, uint64(len(input)))
-}
-
-func (e *extism) must(t fataler, name string, args ...uint64) uint64 {
-	t.Helper()
-	result, err := e.call(name, args...)
-	if err != nil {
-		t.Fatalf("%s(%d): %v", name, args, err)
-	}
-	return result
 }
 
 // output and error are what Extism's Go SDK reads after a call.
 func (e *extism) output(t fataler) string {
 	offset, length := e.must(t, "output_offset"), e.must(t, "output_length")
-	out, _ := e.module.Memory().Read(uint32(offset), uint32(length))
+	out, _ := e.instance.Memory().Read(uint32(offset), uint32(length))
 	return string(out)
 }
 
@@ -84,7 +62,7 @@ func (e *extism) error(t fataler) string {
 	if offset == 0 {
 		return ""
 	}
-	out, _ := e.module.Memory().Read(uint32(offset), uint32(e.must(t, "length", offset)))
+	out, _ := e.instance.Memory().Read(uint32(offset), uint32(e.must(t, "length", offset)))
 	return string(out)
 }
 
@@ -98,7 +76,7 @@ type pair struct {
 // kernels runs the same operation on both kernels and compares the answers.
 type kernels struct {
 	t      *rapid.T
-	ours   *guest
+	ours   *kernel
 	theirs *extism
 	input  []byte
 	blocks []pair
@@ -247,10 +225,10 @@ func (k *kernels) setError() {
 		k.both("error_set", []uint64{p.ours + at}, []uint64{p.theirs + at})
 		k.compareErrorOf(p)
 	}
-	before, _ := k.ours.memory.Error()
+	before, _ := k.ours.Error()
 	offset := k.nowhere()
 	k.same("error_set", offset)
-	got, _ := k.ours.memory.Error()
+	got, _ := k.ours.Error()
 	if want := k.theirs.error(k.t); len(got) != len(want) || (offset != 0 && string(got) != string(before)) {
 		k.t.Fatalf("after error_set(%d) the error has %d bytes, theirs %d", offset, len(got), len(want))
 	}
@@ -258,7 +236,7 @@ func (k *kernels) setError() {
 
 // compareErrorOf compares an error that may have bytes which were never written.
 func (k *kernels) compareErrorOf(p pair) {
-	got, _ := k.ours.memory.Error()
+	got, _ := k.ours.Error()
 	want := k.theirs.error(k.t)
 	if len(got) != len(want) {
 		k.t.Fatalf("the error has %d bytes, theirs %d", len(got), len(want))
@@ -272,7 +250,7 @@ func (k *kernels) compareErrorOf(p pair) {
 
 // compare compares what a host reads when a call has ended.
 func (k *kernels) compare() {
-	got, ok := k.ours.memory.Output()
+	got, ok := k.ours.Output()
 	want := k.theirs.output(k.t)
 	if string(got) != want || ok != (want != "") {
 		k.t.Fatalf("the output is %q, %v; theirs %q", got, ok, want)
@@ -292,10 +270,10 @@ func (k *kernels) compareBlocks() {
 // TestAgreesWithExtism runs random operations, as a guest can call them, on
 // this kernel and on Extism's.
 func TestAgreesWithExtism(t *testing.T) {
-	ours, theirs := newGuests(t, wazero.NewRuntimeConfig(), 1)[0], newExtism(t)
+	ours, theirs := newKernel(t, wazero.NewRuntimeConfig()), newExtism(t)
 	rapid.Check(t, func(t *rapid.T) {
 		k := &kernels{t: t, ours: ours, theirs: theirs, input: rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "input")}
-		ours.memory.Reset(k.input)
+		ours.reset(t, k.input)
 		theirs.reset(t, k.input)
 		operations := []func(){
 			k.alloc, k.alloc, k.alloc, k.allocTooMuch, k.free, k.freeNothing, k.length, k.loadInput, k.setOutput, k.setError,
@@ -312,8 +290,8 @@ func TestAgreesWithExtism(t *testing.T) {
 // TestKnownDifferencesFromExtism pins each exception that the package names,
 // so that a change on either side is noticed.
 func TestKnownDifferencesFromExtism(t *testing.T) {
-	ours, theirs := newGuests(t, wazero.NewRuntimeConfig(), 1)[0], newExtism(t)
-	ours.memory.Reset([]byte("0123456789abcdef"))
+	ours, theirs := newKernel(t, wazero.NewRuntimeConfig()), newExtism(t)
+	ours.reset(t, []byte("0123456789abcdef"))
 	theirs.reset(t, []byte("0123456789abcdef"))
 
 	for _, length := range []uint64{1 << 48, 1 << 62, 1 << 63, ^uint64(0)} {
@@ -322,8 +300,8 @@ func TestKnownDifferencesFromExtism(t *testing.T) {
 		}
 	}
 	theirs.reset(t, []byte("0123456789abcdef"))
-	if got, other := ours.must(t, "alloc", MaxBytes+1), theirs.must(t, "alloc", MaxBytes+1); got != 0 || other == 0 {
-		t.Errorf("alloc(%d) = %d, theirs %d; want 0 and an offset", uint64(MaxBytes+1), got, other)
+	if got, other := ours.must(t, "alloc", maxBytes), theirs.must(t, "alloc", maxBytes); got != 0 || other == 0 {
+		t.Errorf("alloc(%d) = %d, theirs %d; want 0 and an offset", maxBytes, got, other)
 	}
 
 	const big = 20 << 20 // theirs reuses a block only when it would have to grow else
@@ -339,8 +317,8 @@ func TestKnownDifferencesFromExtism(t *testing.T) {
 		t.Errorf("a fresh block reads as %#x, theirs %#x; want 0 and what was there", got, other)
 	}
 
-	straddling := uint64(theirs.module.Memory().Size()) - 7
-	if got, err := ours.call("load_u64", uint64(len(ours.memory.data))-7); got != 0 || err != nil {
+	straddling := uint64(theirs.instance.Memory().Size()) - 7
+	if got, err := ours.call("load_u64", uint64(ours.module.Memory().Size())-7); got != 0 || err != nil {
 		t.Errorf("a load across the end of memory = %d, %v; want 0", got, err)
 	}
 	if _, err := theirs.call("load_u64", straddling); err == nil {

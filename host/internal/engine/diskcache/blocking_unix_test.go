@@ -80,15 +80,15 @@ func soon(t *testing.T, work func()) {
 
 func codeOf(t *testing.T, entry string) string {
 	t.Helper()
-	m := marker{}
-	text, err := os.ReadFile(filepath.Join(entry, markerName))
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
+	m, err := describe(entry, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(entry, m.File)
+	for name := range m {
+		return filepath.Join(entry, name)
+	}
+	t.Fatal("there is no code")
+	return ""
 }
 
 // resize has a marker say that the code is of another size.
@@ -101,7 +101,9 @@ func resize(path string, size int64) error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return err
 	}
-	m.Size = size
+	for name, c := range m {
+		m[name] = code{Size: size, CRC32: c.CRC32}
+	}
 	if text, err = json.Marshal(m); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -16,9 +17,11 @@ import (
 // markerName is the file whose presence makes an entry complete.
 const markerName = "complete"
 
-// marker describes the one file of code in an entry.
-type marker struct {
-	File  string `json:"file"` // relative to the entry
+// marker describes the files of code in an entry, by their names relative to it.
+type marker map[string]code
+
+// code describes a file of code.
+type code struct {
 	Size  int64  `json:"size"` // in bytes
 	CRC32 uint32 `json:"crc32"`
 }
@@ -47,7 +50,7 @@ func (d *Dir) Find(key string) (string, error) {
 	return entry, nil
 }
 
-// Bounds on what is read of an entry: the marker is some 150 bytes, a plugin's
+// Bounds on what is read of an entry: the marker is some 300 bytes, a plugin's
 // code some 10 MB; both are choices with room above.
 const (
 	maxMarker = 4 << 10
@@ -85,84 +88,91 @@ func openFile(path string, max int64) (f *os.File, size int64, err error) {
 	return nil, 0, err
 }
 
-// onlyCode says whether an entry has just its marker and the file of code:
-// wazero opens what has the name that it expects, whatever the marker says.
-func onlyCode(entry, file string) error {
-	return filepath.WalkDir(entry, func(path string, e fs.DirEntry, err error) error {
+// files are the names of an entry's files, relative to it.
+func files(entry string) (names []string, err error) {
+	err = filepath.WalkDir(entry, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		name, err := filepath.Rel(entry, path)
-		if err == nil && (name != markerName && name != file || !e.Type().IsRegular()) {
-			err = fmt.Errorf("it has %q in it", name)
+		if err == nil && !e.Type().IsRegular() {
+			err = fmt.Errorf("%q in it is no regular file", name)
 		}
+		names = append(names, name)
 		return err
 	})
+	return names, err
 }
 
-// check compares an entry's code with its marker. wazero's own checksum covers
-// the instructions only, not the table that says where functions begin. Both
-// find damage; against forgery there is the directory's mode.
+// check compares an entry's code with its marker. Nothing more may be there:
+// wazero opens what has the name that it expects, whatever the marker says.
+// wazero's own checksum covers the instructions only, not the table that says
+// where functions begin. Both find damage; against forgery there is the
+// directory's mode.
 func check(entry string, text []byte) error {
 	var want marker
 	if err := json.Unmarshal(text, &want); err != nil {
 		return fmt.Errorf("the cache entry is damaged: its marker: %w", err)
 	}
-	if !filepath.IsLocal(want.File) {
-		return fmt.Errorf("the cache entry is damaged: its marker names %q as the code", want.File)
-	}
-	if err := onlyCode(entry, want.File); err != nil {
-		return fmt.Errorf("the cache entry is damaged: %w", err)
-	}
-	got, err := describe(entry, want.File, want.Size)
+	got, err := describe(entry, want)
 	if err != nil {
 		return fmt.Errorf("the cache entry is damaged: %w", err)
 	}
-	if got != want {
-		return fmt.Errorf("the cache entry is damaged: it has %d bytes with the checksum %08x, %d with %08x were written", got.Size, got.CRC32, want.Size, want.CRC32)
+	if !maps.Equal(got, want) {
+		return fmt.Errorf("the cache entry is damaged: it has %v, and %v was written", got, want)
 	}
 	return nil
 }
 
-// describe reads a file of code; not one of another size than it should have,
-// which may be far more than there is memory for.
-func describe(entry, file string, want int64) (marker, error) {
+// describe reads all code of an entry. It wants the sizes that it is given, if any.
+func describe(entry string, want marker) (marker, error) {
+	names, err := files(entry)
+	if err != nil {
+		return nil, err
+	}
+	got := marker{}
+	for _, name := range names {
+		if name == markerName {
+			continue
+		}
+		size := int64(-1)
+		if want != nil {
+			size = want[name].Size
+		}
+		if got[name], err = read(entry, name, size); err != nil {
+			return nil, err
+		}
+	}
+	return got, nil
+}
+
+// read reads a file of code; not one of another size than it should have, which
+// may be far more than there is memory for.
+func read(entry, file string, want int64) (code, error) {
 	f, size, err := openFile(filepath.Join(entry, file), maxCode)
 	if err != nil {
-		return marker{}, err
+		return code{}, err
 	}
 	defer f.Close()
 	if want >= 0 && size != want {
-		return marker{}, fmt.Errorf("it has %d bytes of code, %d were written", size, want)
+		return code{}, fmt.Errorf("%s has %d bytes, %d were written", file, size, want)
 	}
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli)) // processors have it: a tenth of SHA-256's time
 	size, err = io.Copy(h, f)
 	if err != nil {
-		return marker{}, err
+		return code{}, err
 	}
-	return marker{File: file, Size: size, CRC32: h.Sum32()}, nil
+	return code{Size: size, CRC32: h.Sum32()}, nil
 }
 
-// seal writes the marker of an entry, in which there must be just one file.
+// seal writes the marker of an entry.
 func seal(entry string) error {
-	var files []string
-	err := filepath.WalkDir(entry, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		file, err := filepath.Rel(entry, path)
-		files = append(files, file)
-		return err
-	})
+	m, err := describe(entry, nil)
 	if err != nil {
 		return err
 	}
-	if len(files) != 1 {
-		return fmt.Errorf("compiling left %d files in the cache entry, 1 was expected", len(files))
-	}
-	m, err := describe(entry, files[0], -1)
-	if err != nil {
-		return err
+	if len(m) == 0 {
+		return errors.New("compiling left nothing in the cache entry")
 	}
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -113,17 +113,37 @@ func TestFindRemembersTheUse(t *testing.T) {
 	}
 }
 
-func TestSealWantsOneFile(t *testing.T) {
-	dir := t.TempDir()
-	if err := seal(dir); err == nil || !strings.Contains(err.Error(), "left 0 files") {
+// All files of an entry are code, and each is checked.
+func TestSealDescribesAllFiles(t *testing.T) {
+	if err := seal(t.TempDir()); err == nil || !strings.Contains(err.Error(), "left nothing") {
 		t.Errorf("none: %v", err)
 	}
-	for _, name := range []string{"a", "b"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+	for name, why := range map[string]string{
+		"a": "a has 4 bytes, 1 were written",
+		"b": "b has 4 bytes, 1 were written",
+		"c": "c has 4 bytes, 0 were written", // it was not there
+	} {
+		dir := t.TempDir()
+		for _, file := range []string{"a", "b"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := seal(dir); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := seal(dir); err == nil || !strings.Contains(err.Error(), "left 2 files") {
-		t.Errorf("two: %v", err)
+		sealed, err := readMarker(filepath.Join(dir, markerName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := check(dir, sealed); err != nil {
+			t.Errorf("as it was sealed: %v", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("more"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := check(dir, sealed); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %s", name, err, why)
+		}
 	}
 }

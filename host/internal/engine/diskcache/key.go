@@ -14,7 +14,7 @@ import (
 
 // format is raised when the code that is kept under a key changes its meaning:
 // with the layout of an entry, or the way in which the engine has it compiled.
-const format = "outlast-cache-2"
+const format = "outlast-cache-3"
 
 // Digest is a plugin's, as Key wants it.
 func Digest(wasm []byte) string {

@@ -1,4 +1,4 @@
-package simulation
+package main
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"outlast/cmd/outlast/internal/words"
 	"outlast/simulate"
 )
 
@@ -36,7 +35,7 @@ func (s scale) band(away []simulate.Span) string {
 
 // axis is the line with the ends of the scale.
 func (s scale) axis() string {
-	from, to := words.Seconds(s.from), words.Seconds(s.to)
+	from, to := seconds(s.from), seconds(s.to)
 	return from + strings.Repeat(" ", max(1, columns-len(from)-len(to))) + to
 }
 
