@@ -28,7 +28,7 @@ import (
 	rediscli "outlast/commands/redis-cli"
 )
 
-//go:embed */policy.json */sample.json
+//go:embed */policy.json */sample*.json
 var files embed.FS
 
 // known are the commands of which more is known than a policy; a test compares
@@ -64,16 +64,26 @@ func Policy(name string) string {
 	return read(name, "policy.json")
 }
 
-// Sample is how a command ends where nobody listens, as it was seen to; ok is
-// false for one of which nothing is known.
-func Sample(name string) (r abi.Result, ok bool) {
-	text := read(name, "sample.json")
+// Ending is a way in which a command may end.
+type Ending string
+
+// The endings of which there are samples, by their files.
+const (
+	Refused Ending = "sample.json"        // nobody listens
+	Full    Ending = "sample_full.json"   // the server has as many calls as it takes
+	Broken  Ending = "sample_broken.json" // the server goes away in the midst of the call
+)
+
+// Sample is how a command ends, as it was seen to; ok is false where that is not
+// known.
+func Sample(name string, what Ending) (r abi.Result, ok bool) {
+	text := read(name, string(what))
 	if text == "" {
 		return r, false
 	}
 	limits := strictjson.Limits{Bytes: abi.MaxRequestBytes, Depth: abi.MaxDepth}
 	if faults, err := fields.Read(text, limits, fields.Strict, &r); err != nil || len(faults) > 0 {
-		panic(fmt.Sprintf("commands/%s/sample.json: %v: %v", name, err, faults)) // it is embedded, and tested
+		panic(fmt.Sprintf("commands/%s/%s: %v: %v", name, what, err, faults)) // it is embedded, and tested
 	}
 	return r, true
 }

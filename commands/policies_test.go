@@ -52,16 +52,25 @@ func TestFor(t *testing.T) {
 // of others.
 func TestSamples(t *testing.T) {
 	for _, name := range commands.Names() {
-		sample, ok := commands.Sample(name)
+		sample, ok := commands.Sample(name, commands.Refused)
 		if got := decide(t, name, false, sample); !ok || got.Kind != "unavailable" || got.Action != abi.Retry {
 			t.Errorf("%s: %t, %+v", name, ok, got)
 		}
 	}
-	if _, ok := commands.Sample("omnigraph"); !ok {
-		t.Error("omnigraph has none")
+	for ending, want := range map[commands.Ending]string{commands.Refused: "unavailable", commands.Full: "admission_cap", commands.Broken: "interrupted"} {
+		sample, ok := commands.Sample("omnigraph", ending)
+		call := abi.Call{Remote: true, ConnectRetry: true, Seed: new(int64)}
+		doc, err := policy.BuiltIn("omnigraph")
+		if err != nil {
+			t.Fatal(err)
+		}
+		action, _, err := policy.Decide(doc, &call, "", &abi.Event{Type: abi.Attempted, Result: &sample}, false)
+		if !ok || err != nil || action.Kind != want {
+			t.Errorf("%s of omnigraph: %t, %+v, %v", ending, ok, action, err)
+		}
 	}
 	for _, name := range []string{"", ".", "capture", "none", "witan-core"} {
-		if _, ok := commands.Sample(name); ok {
+		if _, ok := commands.Sample(name, commands.Refused); ok {
 			t.Errorf("%q has a sample", name)
 		}
 	}

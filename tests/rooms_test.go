@@ -16,7 +16,7 @@ import (
 // rooms says what each room may import of the module, and from outside the
 // standard library. What a room may use, it may use the rooms within of. A room
 // that gains a dependency fails here first. Modules of their own (benchmarks,
-// hosts/go) have a go.mod for a fence.
+// hosts/go, tests/prometheus) have a go.mod for a fence.
 const rooms = `
 abi: abi/fields abi/strictjson
 abi/conformance: abi abi/strictjson abi/vectors
@@ -26,7 +26,7 @@ abi/schema:
 abi/strictjson:
 abi/transcripts: abi abi/conformance
 abi/vectors:
-cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure simulate internal/standin github.com/alecthomas/kong
+cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure internal/standin github.com/alecthomas/kong
 cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags github.com/alecthomas/kong github.com/goccy/go-yaml
 cmd/outlast/internal/exit:
 cmd/outlast/internal/inputs:
@@ -39,8 +39,12 @@ cmd/outlast/internal/progress: host
 cmd/outlast/internal/quietquit: process/quit
 cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress cmd/outlast/internal/wholefile
 cmd/outlast/internal/safetext: abi host
+cmd/outlast/internal/sample: abi cmd/outlast/internal/exit commands host outages
 cmd/outlast/internal/show: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress golang.org/x/sys golang.org/x/term
+cmd/outlast/internal/simulation: abi cmd/outlast/internal commands host outages plugin/policy simulate
+cmd/outlast/internal/verification: abi cmd/outlast/internal host outages simulate
 cmd/outlast/internal/wholefile:
+cmd/outlast/internal/words:
 cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong
 commands: abi abi/fields abi/strictjson commands
 commands/capture: commands/internal/h2

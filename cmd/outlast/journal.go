@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/journal"
 )
 
@@ -199,7 +200,7 @@ func (v *journalPruneVerb) Run() error {
 		if v.JSON {
 			return json.NewEncoder(w).Encode(append([]journal.Entry{}, removed...))
 		}
-		_, err := fmt.Fprintf(w, "removed %s\n", count(len(removed), "record"))
+		_, err := fmt.Fprintf(w, "removed %s\n", words.Count(len(removed), "record"))
 		return err
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/show"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/measure"
 	"outlast/outages"
 )
@@ -115,7 +116,7 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 		ctx, cancel = context.WithTimeout(ctx, *v.For)
 		defer cancel()
 	}
-	found, wanted, name := 0, or(v.Outages, 0), w.Target.String()
+	found, wanted, name := 0, words.Or(v.Outages, 0), w.Target.String()
 	t := &teller{printer: printer, name: name}
 	open, err := w.Watch(ctx, func(e measure.Event) {
 		var failed error
@@ -141,7 +142,7 @@ func (v *measureVerb) watch(ctx context.Context, raw rawArgs, keep *keeper, prin
 		printer.Notice("%s is still away, since %s; an outage that has not ended is not recorded", name, open.Start.UTC().Format(time.RFC3339))
 	}
 	if wanted > found {
-		printer.Notice("%s of %d seen", count(found, "outage"), wanted)
+		printer.Notice("%s of %d seen", words.Count(found, "outage"), wanted)
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func (t *teller) tell(e measure.Event) {
 	case measure.Down, measure.Changed:
 		t.show("%s %s", t.name, why(s))
 	case measure.Back:
-		t.show("%s is up again after %s", t.name, seconds(e.For))
+		t.show("%s is up again after %s", t.name, words.Seconds(e.For))
 	case measure.Ended:
 		t.done()
 		t.printer.Notice("%s", summary(e.Outage))
@@ -200,7 +201,7 @@ func (t *teller) done() {
 func summary(o *outages.Outage) string {
 	var phases []string
 	for _, p := range o.Details.Phases {
-		phases = append(phases, string(p.State)+" "+seconds(p.Duration()))
+		phases = append(phases, string(p.State)+" "+words.Seconds(p.Duration()))
 	}
 	const most = 6 // a choice: the file has all
 	if n := len(phases); n > most {
@@ -214,7 +215,7 @@ func exactly(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()
 	}
-	return seconds(d)
+	return words.Seconds(d)
 }
 
 func (v *measureVerb) importKubernetes(keep *keeper, printer *show.Printer) error {

@@ -11,6 +11,7 @@ import (
 	"outlast/abi/schema"
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/host"
 )
 
@@ -58,7 +59,7 @@ func (v *policyCheckVerb) Run() error {
 		for _, f := range fault.Err.Faults {
 			fmt.Fprintln(os.Stderr, f.Error())
 		}
-		return &exit.Error{Code: exit.CodeUnusable, Err: fmt.Errorf("%s has %s", v.Policy, count(len(fault.Err.Faults), "fault"))}
+		return &exit.Error{Code: exit.CodeUnusable, Err: fmt.Errorf("%s has %s", v.Policy, words.Count(len(fault.Err.Faults), "fault"))}
 	}
 	if err != nil {
 		return err

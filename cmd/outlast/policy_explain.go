@@ -10,13 +10,15 @@ import (
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/sample"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/cmd/outlast/internal/wrap"
 	"outlast/host"
 )
 
 type policyExplainVerb struct {
 	wrap.PluginFlags
-	sampleFlags
+	sample.Flags
 	wrap.CallFlags
 	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file (default: ${default})."`
 	Seed   int64  `default:"0" help:"The seed of the jitter."`
@@ -53,7 +55,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := v.result()
+	result, err := v.Result()
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (e *explanation) print(call host.Call) {
 		fmt.Fprintln(stdout, "success: nothing to decide")
 		return
 	}
-	fmt.Fprintf(stdout, "kind     %s, for a %s %s\n", e.Kind, choose(call.Remote, "remote", "local"), choose(call.Read, "read", "write"))
+	fmt.Fprintf(stdout, "kind     %s, for a %s %s\n", e.Kind, words.Choose(call.Remote, "remote", "local"), words.Choose(call.Read, "read", "write"))
 	for _, m := range e.Matched {
 		fmt.Fprintf(stdout, "because  %s: %q\n", m.In, m.Text)
 	}

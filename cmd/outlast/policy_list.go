@@ -9,6 +9,7 @@ import (
 
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/plugin/policy"
 )
 
@@ -44,8 +45,8 @@ func (v *policyListVerb) Run() error {
 	for _, l := range list {
 		chosen := strings.Join(l.For, ", ")
 		wait := time.Duration(l.MaxWaitUS) * time.Microsecond
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", l.Name, choose(chosen == "", "-", chosen), seconds(wait),
-			choose(l.Measured == 0, "no", count(l.Measured, "outage")), l.From)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", l.Name, words.Choose(chosen == "", "-", chosen), words.Seconds(wait),
+			words.Choose(l.Measured == 0, "no", words.Count(l.Measured, "outage")), l.From)
 	}
 	return out.Flush()
 }

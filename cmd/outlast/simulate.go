@@ -2,44 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"math/rand/v2"
-	"os"
-	"slices"
-	"strings"
-	"time"
 
-	"outlast/abi"
-	"outlast/cmd/outlast/internal/exit"
-	"outlast/cmd/outlast/internal/library"
+	"outlast/cmd/outlast/internal/simulation"
 	"outlast/cmd/outlast/internal/wrap"
-	"outlast/host"
-	"outlast/plugin/policy"
-	"outlast/simulate"
-	"outlast/simulate/plot"
 )
 
 type simulateVerb struct {
 	wrap.PluginFlags
-	sampleFlags
-	Policy          []string       `sep:"none" placeholder:"NAME|FILE[,SETTING=VALUE]" help:"The policy (default: omnigraph); several are put side by side. Settings: max-wait=75s, ready=on."`
-	MaxWait         *time.Duration `placeholder:"DURATION" help:"Another window than the policies'."`
-	Ready           string         `enum:"on,off" default:"off" placeholder:"on|off" help:"Whether the server is watched, so that its return is noticed (default: ${default})."`
-	Outage          *string        `placeholder:"LENGTH[@WHEN],…" help:"When the server is away: 61s, or 20s@5s,30s@70s, or uniform:52s..61s. Default: the longest that the policy was measured against."`
-	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"The outages in this file, as measure writes them: the longest, or with --runs any of them."`
-	Loading         time.Duration  `placeholder:"DURATION" help:"For so long after each outage the server is there, but loading: a host that watches (--ready on) sees that, and attempts still fail."`
-	Begin           *time.Duration `placeholder:"DURATION" help:"When the call begins, on the clock of --outage (default: with the first outage)."`
-	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
-	Read            bool           `xor:"what" help:"The call changes nothing, so it may be repeated."`
-	Write           bool           `xor:"what" help:"The call may change something (default)."`
-	Seed            int64          `default:"1" placeholder:"N" help:"The seed of everything that is left to chance (default: ${default})."`
-	Runs            int            `default:"1" placeholder:"N" help:"Play so many calls, each with a jitter and an outage of its own, and show the worst."`
-	fleetFlags
-	JSON  bool     `name:"json" help:"Print one JSON object."`
-	Plot  []string `sep:"none" placeholder:"FILE" help:"Draw it, as FILE.svg or FILE.png. Repeatable."`
-	Chart bool     `default:"true" negatable:"" help:"Draw it in the terminal too (default: yes)."`
+	simulation.Flags
 }
 
 // Help is shown below the flags.
@@ -50,25 +20,9 @@ func (*simulateVerb) Help() string {
 		"    outlast simulate --outage 60.5s --callers 100000 --capacity 5000 --plot herd.svg"
 }
 
-// variant is one policy with its settings.
-type variant struct {
-	name    string
-	policy  *host.Policy
-	doc     *policy.Document
-	ready   bool
-	results simulate.Results
-}
-
 // Run plays what the flags describe.
 func (v *simulateVerb) Run(ctx context.Context) error {
-	if err := v.check(); err != nil {
-		return err
-	}
-	variants, err := v.variants()
-	if err != nil {
-		return err
-	}
-	plans, err := v.plans(variants)
+	s, err := v.Prepare()
 	if err != nil {
 		return err
 	}
@@ -77,237 +31,9 @@ func (v *simulateVerb) Run(ctx context.Context) error {
 		return err
 	}
 	defer plug.Close(ctx)
-	switch {
-	case v.Callers != nil:
-		return v.fleets(ctx, plug, variants, plans)
-	case v.Runs > 1:
-		return v.runs(ctx, plug, variants, plans)
-	}
-	return v.calls(ctx, plug, variants, plans)
-}
-
-func (v *simulateVerb) check() error {
-	switch {
-	case v.Outage != nil && *v.Outage == "":
-		return exit.Usage("--outage: is empty; expected how long the server is away, such as 61s")
-	case v.Outage != nil && len(v.Outages) > 0:
-		return exit.Usage("--outage and --outages: give one or the other")
-	case v.Begin != nil && (*v.Begin < 0 || *v.Begin > simulate.MaxOutage):
-		return exit.Usage("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
-	case v.Loading < 0 || v.Loading > simulate.MaxOutage:
-		return exit.Usage("--loading: expected a duration up to %v, such as 20s, not %v", simulate.MaxOutage, v.Loading)
-	case v.Loading > 0 && v.Callers != nil:
-		return exit.Usage("--loading: is of single calls, and not of a fleet: leave --callers out")
-	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
-		return exit.Usage("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
-	case v.Runs < 1 || v.Runs > simulate.MaxRuns:
-		return exit.Usage("--runs: expected from 1 to %d, not %d", simulate.MaxRuns, v.Runs)
-	case v.Seed < 0:
-		return exit.Usage("--seed: expected a number that is not negative, not %d", v.Seed)
-	case v.Callers != nil && (v.Runs > 1 || v.Begin != nil):
-		return exit.Usage("--runs and --begin are of one call; a fleet's calls begin as --arrive says")
-	}
-	for _, path := range v.Plot {
-		if _, err := plot.Format(path); err != nil {
-			return exit.Usage("--plot: %v", err)
-		}
-	}
-	return v.fleetFlags.check()
-}
-
-// variants are the policies side by side.
-func (v *simulateVerb) variants() ([]variant, error) {
-	given := v.Policy
-	if len(given) == 0 {
-		given = []string{"omnigraph"}
-	}
-	var list []variant
-	for _, text := range given {
-		one, err := v.variant(text)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
-}
-
-func (v *simulateVerb) variant(text string) (variant, error) {
-	name, wait, ready := text, v.MaxWait, v.Ready
-	for {
-		at := strings.LastIndexByte(name, ',')
-		setting, value, given := strings.Cut(name[at+1:], "=")
-		if at < 0 || !given {
-			break // a file's name may have commas
-		}
-		switch setting {
-		case "max-wait":
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				return variant{}, exit.Usage("--policy %s: max-wait: expected a duration such as 75s, not %q", text, value)
-			}
-			wait = &d
-		case "ready":
-			if value != "on" && value != "off" {
-				return variant{}, exit.Usage("--policy %s: ready: expected on or off, not %q", text, value)
-			}
-			ready = value
-		default:
-			return variant{}, exit.Usage("--policy %s: there is no setting %q; there are max-wait and ready", text, setting)
-		}
-		name = name[:at]
-	}
-	p, err := library.Load(name)
+	page, err := s.Play(ctx, plug)
 	if err != nil {
-		return variant{}, err
+		return err
 	}
-	if p, err = library.WithMaxWait(p, wait); err != nil {
-		return variant{}, err
-	}
-	doc, err := documentOf(p)
-	if err != nil {
-		return variant{}, exit.Unusable(err)
-	}
-	results, err := v.results(p)
-	if err != nil {
-		return variant{}, err
-	}
-	for _, f := range []struct {
-		path string
-		to   *abi.Text
-	}{{v.BusyFile, &results.Busy.Stderr}, {v.BrokenFile, &results.Broken.Stderr}} {
-		if f.path == "" {
-			continue
-		}
-		text, err := os.ReadFile(f.path)
-		if err != nil {
-			return variant{}, exit.Usage("%v", err)
-		}
-		*f.to = abi.Clip(string(text))
-	}
-	return variant{variantName(p, doc, ready), p, doc, ready == "on", results}, nil
-}
-
-// variantName tells variants apart.
-func variantName(p *host.Policy, doc *policy.Document, ready string) string {
-	name := p.Name()
-	for _, b := range doc.Budgets {
-		if b.MaxWait > 0 {
-			name += ", max_wait " + seconds(time.Duration(b.MaxWait)*time.Microsecond)
-			break
-		}
-	}
-	return name + choose(ready == "on", ", watching", "")
-}
-
-// documentOf is the policy as the policy package has it.
-func documentOf(p *host.Policy) (*policy.Document, error) {
-	if slices.Contains(policy.Names(), p.Name()) {
-		if doc, err := policy.BuiltIn(p.Name()); err == nil && doc.Digest == p.Digest() {
-			return doc, nil
-		}
-	}
-	doc, err := policy.Parse(p.Document())
-	if err != nil {
-		return nil, err
-	}
-	if doc.Digest != p.Digest() {
-		return nil, errors.New("the policy's normal form is read as another policy")
-	}
-	return doc, nil
-}
-
-// plans are the outages that may happen: one of them does.
-func (v *simulateVerb) plans(variants []variant) ([]simulate.Plan, error) {
-	var list []measuredOutage
-	switch {
-	case v.Outage != nil:
-		plan, err := simulate.ParsePlan(*v.Outage)
-		if err != nil {
-			return nil, exit.Usage("--outage: %v", err)
-		}
-		for i := 1; i < len(plan); i++ {
-			if ends := plan[i-1].At + plan[i-1].Max + v.Loading; plan[i].At <= ends {
-				return nil, exit.Usage("--loading: outage %d begins at %v, before the server has loaded after the one before, which may be at %v", i+1, plan[i].At, ends)
-			}
-		}
-		return []simulate.Plan{plan}, nil
-	case len(v.Outages) > 0:
-		for _, path := range v.Outages {
-			more, err := readOutages(path)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, more...)
-		}
-	default:
-		for _, o := range variants[0].policy.Measured() {
-			list = append(list, measuredOutage{o.Name, o.Duration, o.Source})
-		}
-	}
-	if len(list) == 0 {
-		return nil, exit.Usage("policy %s has no measured outages: say with --outage how long the server is away", variants[0].policy.Name())
-	}
-	longest := slices.MaxFunc(list, func(a, b measuredOutage) int { return int(a.lasts/time.Microsecond) - int(b.lasts/time.Microsecond) })
-	if v.Runs == 1 {
-		list = []measuredOutage{longest}
-	}
-	var plans []simulate.Plan
-	for _, o := range list {
-		plans = append(plans, simulate.Plan{{Low: o.lasts, Max: o.lasts}})
-	}
-	return plans, nil
-}
-
-// away is the outages of run n: one of the plans, and its lengths by chance.
-func (v *simulateVerb) away(plans []simulate.Plan, n int) []simulate.Span {
-	plan := plans[0]
-	if len(plans) > 1 {
-		plan = plans[rand.New(rand.NewPCG(uint64(v.Seed), uint64(n))).IntN(len(plans))]
-	}
-	spans := plan.Draw(uint64(v.Seed), uint64(n))
-	for i := range spans {
-		spans[i].To += v.Loading
-	}
-	return spans
-}
-
-// begin is when a call begins.
-func (v *simulateVerb) begin(away []simulate.Span) time.Duration {
-	if v.Begin != nil {
-		return *v.Begin
-	}
-	return away[0].From
-}
-
-func (v *simulateVerb) scene(one *variant) simulate.Scene {
-	s := simulate.Scene{Takes: v.AttemptDuration, Loading: v.Loading, Results: one.results}
-	if one.ready {
-		s.Watch = &simulate.AsHost
-	}
-	return s
-}
-
-// hostCall is run n's call; wireCall is the same for the policy package.
-func (v *simulateVerb) hostCall(n int) host.Call {
-	seed := (v.Seed + int64(n)) & (1<<53 - 1)
-	return host.Call{Label: "simulate", Remote: true, Read: v.Read, Seed: &seed}
-}
-
-// draw writes a figure to each file of --plot.
-func (v *simulateVerb) draw(figure func(w io.Writer, format string) error) error {
-	for _, path := range v.Plot {
-		format, err := plot.Format(path)
-		if err != nil {
-			return err
-		}
-		file, err := os.Create(path)
-		if err != nil {
-			return exit.Unusable(fmt.Errorf("--plot: %w", err))
-		}
-		if err := errors.Join(figure(file, format), file.Close()); err != nil {
-			return exit.Unusable(fmt.Errorf("--plot: %s: %w", path, err))
-		}
-	}
-	return nil
+	return toStdout(page)
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // labels are those of the counters.
-type labels struct{ command, kind, outcome, policy string }
+type labels struct{ Command, Kind, Outcome, Policy string }
 
 // pair are those of what is told for each command and policy.
-type pair struct{ command, policy string }
+type pair struct{ Command, Policy string }
 
 // call is what one call adds.
 type call struct {
@@ -25,16 +25,16 @@ type call struct {
 
 // counts is the content of a file.
 type counts struct {
-	totals  map[labels]*[len(counters)]int64
-	outages map[pair]*histogram
-	last    map[pair]int64 // in seconds since 1970
+	totals map[labels]*[len(counters)]int64
+	told   map[pair]*told
 }
 
-// histogram counts outages; buckets[i] are those above bounds[i-1] and up to
-// bounds[i], and the last those above all bounds.
-type histogram struct {
-	buckets [len(bounds) + 1]int64
-	sumUS   int64
+// told is what is told for each command and policy. Buckets[i] counts the outages
+// above bounds[i-1] and up to bounds[i], and the last those above all bounds.
+type told struct {
+	Buckets [len(bounds) + 1]int64
+	SumUS   int64 // of the outages
+	Last    int64 // when the last call ended, in seconds since 1970
 }
 
 // bounds of the buckets, in seconds. They are closest about the restarts that
@@ -53,12 +53,12 @@ const other = "other"
 const maxValue = 1<<53 - 1
 
 func newCounts() *counts {
-	return &counts{totals: map[labels]*[len(counters)]int64{}, outages: map[pair]*histogram{}, last: map[pair]int64{}}
+	return &counts{totals: map[labels]*[len(counters)]int64{}, told: map[pair]*told{}}
 }
 
 func (c *counts) add(one call) {
 	if c.totals[one.labels] == nil && len(c.totals) >= maxSeries {
-		one.labels = labels{command: other, kind: other, outcome: one.outcome, policy: other}
+		one.labels = labels{other, other, one.Outcome, other}
 	}
 	t := c.totals[one.labels]
 	if t == nil {
@@ -68,28 +68,26 @@ func (c *counts) add(one call) {
 	for i, n := range [...]int64{calls: 1, attempts: one.attempts, retries: max(0, one.attempts-1), waits: one.waitUS} {
 		increase(&t[i], n)
 	}
-	p := pair{one.command, one.policy}
-	c.last[p] = max(c.last[p], min(one.at, maxValue))
-	h := c.outages[p]
-	if h == nil { // from the first call on, so that an increase from 0 is seen
-		h = new(histogram)
-		c.outages[p] = h
+	p := pair{one.Command, one.Policy}
+	if c.told[p] == nil { // from the first call on, so that an increase from 0 is seen
+		c.told[p] = new(told)
 	}
+	c.told[p].Last = max(c.told[p].Last, min(one.at, maxValue))
 	if one.outageUS != nil {
-		h.add(*one.outageUS)
+		c.told[p].add(*one.outageUS)
 	}
 }
 
-func (h *histogram) add(us int64) {
+func (t *told) add(us int64) {
 	i, _ := slices.BinarySearchFunc(bounds[:], us, func(bound, us int64) int { return cmp.Compare(bound*second, us) })
-	if h.count() < maxValue {
-		h.buckets[i]++
+	if t.count() < maxValue {
+		t.Buckets[i]++
 	}
-	increase(&h.sumUS, us)
+	increase(&t.SumUS, us)
 }
 
-func (h *histogram) count() (n int64) {
-	for _, b := range h.buckets {
+func (t *told) count() (n int64) {
+	for _, b := range t.Buckets {
 		n += b
 	}
 	return n
@@ -128,12 +126,10 @@ const (
 	lastHelp   = "When the last call ended, in seconds since 1970."
 )
 
-// text is the file's text, in an order that depends on its content only.
-func (c *counts) text() []byte {
+// text is what Prometheus reads, in an order that depends on its content only.
+func (c *counts) text() string {
 	var b strings.Builder
-	all := slices.SortedFunc(maps.Keys(c.totals), func(x, y labels) int {
-		return cmp.Or(cmp.Compare(x.command, y.command), cmp.Compare(x.policy, y.policy), cmp.Compare(x.kind, y.kind), cmp.Compare(x.outcome, y.outcome))
-	})
+	all := c.sortedTotals()
 	for i, family := range counters {
 		head(&b, family.name, family.help, "counter")
 		for _, l := range all {
@@ -141,34 +137,40 @@ func (c *counts) text() []byte {
 			if family.seconds {
 				value = decimal(c.totals[l][i])
 			}
-			sample(&b, family.name, value, "command", l.command, "kind", l.kind, "outcome", l.outcome, "policy", l.policy)
+			sample(&b, family.name, value, "command", l.Command, "kind", l.Kind, "outcome", l.Outcome, "policy", l.Policy)
 		}
 	}
 	head(&b, outageName, outageHelp, "histogram")
-	for _, p := range sorted(c.outages) {
-		c.outages[p].write(&b, p)
+	for _, p := range c.sortedTold() {
+		c.told[p].write(&b, p)
 	}
 	head(&b, lastName, lastHelp, "gauge")
-	for _, p := range sorted(c.last) {
-		sample(&b, lastName, strconv.FormatInt(c.last[p], 10), "command", p.command, "policy", p.policy)
+	for _, p := range c.sortedTold() {
+		sample(&b, lastName, strconv.FormatInt(c.told[p].Last, 10), "command", p.Command, "policy", p.Policy)
 	}
-	return []byte(b.String())
+	return b.String()
 }
 
-func sorted[V any](m map[pair]V) []pair {
-	return slices.SortedFunc(maps.Keys(m), func(x, y pair) int {
-		return cmp.Or(cmp.Compare(x.command, y.command), cmp.Compare(x.policy, y.policy))
+func (c *counts) sortedTotals() []labels {
+	return slices.SortedFunc(maps.Keys(c.totals), func(x, y labels) int {
+		return cmp.Or(cmp.Compare(x.Command, y.Command), cmp.Compare(x.Policy, y.Policy), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Outcome, y.Outcome))
 	})
 }
 
-func (h *histogram) write(b *strings.Builder, p pair) {
+func (c *counts) sortedTold() []pair {
+	return slices.SortedFunc(maps.Keys(c.told), func(x, y pair) int {
+		return cmp.Or(cmp.Compare(x.Command, y.Command), cmp.Compare(x.Policy, y.Policy))
+	})
+}
+
+func (t *told) write(b *strings.Builder, p pair) {
 	total := int64(0)
-	for i, n := range h.buckets {
+	for i, n := range t.Buckets {
 		total += n
-		sample(b, outageName+"_bucket", strconv.FormatInt(total, 10), "command", p.command, "policy", p.policy, "le", upTo(i))
+		sample(b, outageName+"_bucket", strconv.FormatInt(total, 10), "command", p.Command, "policy", p.Policy, "le", upTo(i))
 	}
-	sample(b, outageName+"_sum", decimal(h.sumUS), "command", p.command, "policy", p.policy)
-	sample(b, outageName+"_count", strconv.FormatInt(total, 10), "command", p.command, "policy", p.policy)
+	sample(b, outageName+"_sum", decimal(t.SumUS), "command", p.Command, "policy", p.Policy)
+	sample(b, outageName+"_count", strconv.FormatInt(total, 10), "command", p.Command, "policy", p.Policy)
 }
 
 // upTo is the label of a bucket's bound.
@@ -185,22 +187,15 @@ func head(b *strings.Builder, name, help, kind string) {
 
 var escape = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
+// sample writes a number and its labels, each a name and its value.
 func sample(b *strings.Builder, name, value string, labels ...string) {
-	var names, values []string
+	b.WriteString(name)
+	before := "{"
 	for i := 0; i < len(labels); i += 2 {
-		names, values = append(names, labels[i]), append(values, labels[i+1])
-	}
-	b.WriteString(series(name, names, values) + " " + value + "\n")
-}
-
-// series is a sample without its number.
-func series(name string, names, values []string) string {
-	text, before := name, "{"
-	for i := range names {
-		text += before + names[i] + `="` + escape.Replace(values[i]) + `"`
+		b.WriteString(before + labels[i] + `="` + escape.Replace(labels[i+1]) + `"`)
 		before = ","
 	}
-	return text + "}"
+	b.WriteString("} " + value + "\n")
 }
 
 // decimal are microseconds in seconds, exactly.

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/safetext"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/host"
 	"outlast/simulate"
 	"outlast/simulate/plot"
 )
 
 // wireCall is run n's call as the policy package has it.
-func (v *simulateVerb) wireCall(n int) *abi.Call {
+func (v *Flags) wireCall(n int) *abi.Call {
 	c := v.hostCall(n)
 	return &abi.Call{Label: c.Label, Remote: true, Write: !v.Read, ConnectRetry: true, Seed: c.Seed}
 }
@@ -30,36 +31,33 @@ type played struct {
 }
 
 // calls plays one call, with each variant.
-func (v *simulateVerb) calls(ctx context.Context, plug *host.Plugin, variants []variant, plans []simulate.Plan) error {
-	away := v.away(plans, 0)
+func (s *Simulation) calls(ctx context.Context, plug *host.Plugin) (func(io.Writer) error, error) {
+	away := s.away(0)
 	var list []played
-	for i := range variants {
-		one := &variants[i]
-		scene := v.scene(one)
+	for i := range s.variants {
+		one := &s.variants[i]
+		scene := s.scene(one)
 		scene.Away = away
-		story, err := simulate.Play(ctx, plug.Session(one.policy, v.hostCall(0)), &scene, v.begin(away), nil)
+		story, err := simulate.Play(ctx, plug.Session(one.policy, s.hostCall(0)), &scene, s.begin(away), nil)
 		if err != nil {
-			return exit.Unusable(err)
+			return nil, exit.Unusable(err)
 		}
 		list = append(list, played{one, story, scene})
 	}
-	return v.showCalls(list, nil, "")
+	return s.showCalls(list, nil, "")
 }
 
-// showCalls draws and prints calls; summaries are those of their runs, and the
+// showCalls draws calls, and gives their page; summaries are those of their runs, and the
 // headline says which these are.
-func (v *simulateVerb) showCalls(list []played, summaries []*simulate.Summary, headline string) error {
-	if err := v.draw(func(w io.Writer, format string) error { return drawCalls(w, format, list) }); err != nil {
-		return err
-	}
-	return toStdout(func(w io.Writer) error {
+func (v *Flags) showCalls(list []played, summaries []*simulate.Summary, headline string) (func(io.Writer) error, error) {
+	page := func(w io.Writer) error {
 		if v.JSON {
 			return json.NewEncoder(w).Encode(v.callsReport(list, summaries))
 		}
 		fmt.Fprint(w, headline)
 		for i := range list {
 			p := &list[i]
-			fmt.Fprintf(w, "%s, a %s: %s\n", p.name, choose(v.Read, "read", "write"), p.verdict())
+			fmt.Fprintf(w, "%s, a %s: %s\n", p.name, words.Choose(v.Read, "read", "write"), p.verdict())
 			if summaries != nil {
 				printSummary(w, summaries[i])
 			}
@@ -70,17 +68,18 @@ func (v *simulateVerb) showCalls(list []played, summaries []*simulate.Summary, h
 			chartCalls(w, list)
 		}
 		return nil
-	})
+	}
+	return page, v.draw(func(w io.Writer, format string) error { return drawCalls(w, format, list) })
 }
 
 // verdict is a call in a few words.
 func (p *played) verdict() string {
-	end := seconds(p.story.End - p.story.Begin)
+	end := words.Seconds(p.story.End - p.story.Begin)
 	switch {
 	case p.meetsNone():
 		return "succeeds at once: it meets no outage"
 	case p.story.OK():
-		return fmt.Sprintf("succeeds after %s, %s after the server is back", end, seconds(p.story.Lag(p.scene.Away)))
+		return fmt.Sprintf("succeeds after %s, %s after the server is back", end, words.Seconds(p.story.Lag(p.scene.Away)))
 	case p.story.Outcome.Type == abi.OutcomeExhausted:
 		return "gives up after " + end
 	}
@@ -99,7 +98,7 @@ func (p *played) table(w io.Writer) {
 		case simulate.MetDown:
 			what = m.Kind
 			if m.Ended > m.At {
-				what += ", in " + seconds(m.Ended-m.At)
+				what += ", in " + words.Seconds(m.Ended-m.At)
 			}
 		case simulate.MetUp:
 			what = "success"
@@ -124,7 +123,7 @@ func drawCalls(w io.Writer, format string, list []played) error {
 	for i := range list {
 		lanes = append(lanes, plot.Lane{Title: list[i].name, Verdict: list[i].verdict(), Story: list[i].story})
 	}
-	title := "A call through an outage of " + seconds(away[0].To-away[0].From)
+	title := "A call through an outage of " + words.Seconds(away[0].To-away[0].From)
 	if shown := plot.Shown(away, lanes); list[0].meetsNone() {
 		title = "A call that meets no outage"
 	} else if len(shown) > 1 {
@@ -133,42 +132,42 @@ func drawCalls(w io.Writer, format string, list []played) error {
 	return plot.Calls(w, format, title, away, lanes)
 }
 
-// runs plays many calls with each variant, and shows the worst of the first.
-func (v *simulateVerb) runs(ctx context.Context, plug *host.Plugin, variants []variant, plans []simulate.Plan) error {
+// manyCalls plays many calls with each variant, and shows the worst of the first.
+func (s *Simulation) manyCalls(ctx context.Context, plug *host.Plugin) (func(io.Writer) error, error) {
 	var list []played
 	var summaries []*simulate.Summary
 	worst := -1
-	for i := range variants {
-		one := &variants[i]
+	for i := range s.variants {
+		one := &s.variants[i]
 		r := &simulate.Runs{
-			Scene: v.scene(one), N: v.Runs,
-			Begin: func(n int) time.Duration { return v.begin(v.away(plans, n)) },
-			Away:  func(n int) []simulate.Span { return v.away(plans, n) },
-			New:   func(n int) simulate.Decider { return simulate.NewNative(one.doc, v.wireCall(n)) },
-			Check: func(n int) simulate.Decider { return plug.Session(one.policy, v.hostCall(n)) },
+			Scene: s.scene(one), N: s.Runs,
+			Begin: func(n int) time.Duration { return s.begin(s.away(n)) },
+			Away:  s.away,
+			New:   func(n int) simulate.Decider { return simulate.NewNative(one.doc, s.wireCall(n)) },
+			Check: func(n int) simulate.Decider { return plug.Session(one.policy, s.hostCall(n)) },
 		}
 		summary, err := r.Run(ctx)
 		if err != nil {
-			return exit.Unusable(err)
+			return nil, exit.Unusable(err)
 		}
 		if worst < 0 {
 			worst = summary.Worst
 		}
 		story, scene, err := r.Play(ctx, worst, r.Check(worst))
 		if err != nil {
-			return exit.Unusable(err)
+			return nil, exit.Unusable(err)
 		}
 		list, summaries = append(list, played{one, story, *scene}), append(summaries, summary)
 	}
-	headline := fmt.Sprintf("run %d, the worst of %d with the first policy, is shown; %d of each policy's were played by the plugin too\n\n", worst, v.Runs, summaries[0].Checked)
-	return v.showCalls(list, summaries, headline)
+	headline := fmt.Sprintf("run %d, the worst of %d with the first policy, is shown; %d of each policy's were played by the plugin too\n\n", worst, s.Runs, summaries[0].Checked)
+	return s.showCalls(list, summaries, headline)
 }
 
 func printSummary(w io.Writer, s *simulate.Summary) {
 	fmt.Fprintf(w, "  of %d runs %d succeed (%s); %.1f attempts each\n", s.Runs, s.OK, percent(s.OK, s.Runs), float64(s.Attempts)/float64(s.Runs))
 	if s.OK > 0 {
 		fmt.Fprintf(w, "  after the server's return: mean %s, half within %s, 99 %% within %s, all within %s\n",
-			seconds(s.Mean()), seconds(s.Quantile(0.5)), seconds(s.Quantile(0.99)), seconds(s.Quantile(1)))
+			words.Seconds(s.Mean()), words.Seconds(s.Quantile(0.5)), words.Seconds(s.Quantile(0.99)), words.Seconds(s.Quantile(1)))
 	}
 }
 

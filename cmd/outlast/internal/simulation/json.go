@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"time"
@@ -101,7 +101,7 @@ func (one *variant) json() jsonVariant {
 	return jsonVariant{one.policy.Name(), one.name, one.policy.Digest(), one.ready}
 }
 
-func (v *simulateVerb) callsReport(list []played, summaries []*simulate.Summary) jsonCalls {
+func (v *Flags) callsReport(list []played, summaries []*simulate.Summary) jsonCalls {
 	first := &list[0]
 	r := jsonCalls{Outages: spans(first.scene.Away), BeginUS: first.story.Begin.Microseconds(), Read: v.Read, Seed: v.Seed}
 	for i := range list {
@@ -123,6 +123,14 @@ func (v *simulateVerb) callsReport(list []played, summaries []*simulate.Summary)
 			}
 		}
 		r.Calls = append(r.Calls, c)
+	}
+	return r
+}
+
+func (v *Flags) fleetsReport(list []fleetRun, away []simulate.Span) jsonFleets {
+	r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Arrive: v.arrive(), Read: v.Read, Seed: v.Seed}
+	for i := range list {
+		r.Fleets = append(r.Fleets, list[i].json())
 	}
 	return r
 }

@@ -1,4 +1,4 @@
-package main
+package verification
 
 import (
 	"context"
@@ -10,27 +10,28 @@ import (
 
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/safetext"
-	"outlast/host"
+	"outlast/cmd/outlast/internal/words"
+	"outlast/outages"
 	"outlast/simulate"
 )
 
-// verifyReport is what verify found. Times are microseconds.
-type verifyReport struct {
-	Policy                 string          `json:"policy"`
-	Digest                 string          `json:"digest"`
-	AttemptDurationUS      int64           `json:"attempt_duration_us"`
-	Headroom               float64         `json:"headroom"` // that is asked for
-	OK                     bool            `json:"ok"`
-	Checks                 []verifyCheck   `json:"checks"`
-	NotRepeated            []verifyRefused `json:"not_repeated"`
-	SmallestUS             int64           `json:"smallest_max_wait_us,omitempty"`
-	SmallestWithHeadroomUS int64           `json:"smallest_max_wait_with_headroom_us,omitempty"`
+// Report is what verify found. Times are microseconds.
+type Report struct {
+	Policy                 string    `json:"policy"`
+	Digest                 string    `json:"digest"`
+	AttemptDurationUS      int64     `json:"attempt_duration_us"`
+	Headroom               float64   `json:"headroom"` // that is asked for
+	OK                     bool      `json:"ok"`
+	Checks                 []Check   `json:"checks"`
+	NotRepeated            []Refused `json:"not_repeated"`
+	SmallestUS             int64     `json:"smallest_max_wait_us,omitempty"`
+	SmallestWithHeadroomUS int64     `json:"smallest_max_wait_with_headroom_us,omitempty"`
 
-	list []measuredOutage
+	outages []outages.Outage
 }
 
-// verifyCheck is one outage and one kind of call.
-type verifyCheck struct {
+// Check is one outage and one kind of call.
+type Check struct {
 	Outage      string  `json:"outage"`
 	Source      string  `json:"source,omitempty"`
 	Call        string  `json:"call"` // read or write
@@ -50,69 +51,62 @@ type verifyCheck struct {
 	number int // of the outage
 }
 
-// verifyRefused is a kind of call that the policy does not repeat.
-type verifyRefused struct {
+// Refused is a kind of call that the policy does not repeat.
+type Refused struct {
 	Call    string `json:"call"`
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }
 
-func newVerifyReport(v *verifyVerb, p *host.Policy, list []measuredOutage) *verifyReport {
-	return &verifyReport{
-		Policy: p.Name(), Digest: p.Digest(), AttemptDurationUS: v.AttemptDuration.Microseconds(),
-		Headroom: v.Headroom, OK: true, Checks: []verifyCheck{}, NotRepeated: []verifyRefused{}, list: list,
-	}
-}
-
-func (r *verifyReport) notRepeated(read bool, not *simulate.NotRetried) {
-	r.NotRepeated = append(r.NotRepeated, verifyRefused{choose(read, "read", "write"), not.Outcome.Kind, not.Outcome.Message})
+func (r *Report) notRepeated(read bool, not *simulate.NotRetried) {
+	r.NotRepeated = append(r.NotRepeated, Refused{words.Choose(read, "read", "write"), not.Outcome.Kind, not.Outcome.Message})
 }
 
 // unproven has every outage as one that may not be outlasted.
-func (r *verifyReport) unproven(read bool, many *simulate.TooMany) {
-	for i, o := range r.list {
-		r.Checks = append(r.Checks, verifyCheck{
-			Outage: o.name, Source: o.source, Call: choose(read, "read", "write"), read: read, number: i,
-			LastsUS: o.lasts.Microseconds(), NotProvable: true, FailsUS: o.lasts.Microseconds(),
+func (r *Report) unproven(read bool, many *simulate.TooMany) {
+	for i, o := range r.outages {
+		r.Checks = append(r.Checks, Check{
+			Outage: o.Name, Source: o.Source, Call: words.Choose(read, "read", "write"), read: read, number: i,
+			LastsUS: o.Longest().Microseconds(), NotProvable: true, FailsUS: o.Longest().Microseconds(),
 			StartsUS: []int64{}, Message: many.Error(), Fault: many.Error(),
 		})
 	}
 	r.OK = false
 }
 
-func (r *verifyReport) longest() (d time.Duration) {
-	for _, o := range r.list {
-		d = max(d, o.lasts)
+func (r *Report) longest() (d time.Duration) {
+	for _, o := range r.outages {
+		d = max(d, o.Longest())
 	}
 	return d
 }
 
 // needed is the longest outage with the headroom, to the microsecond above.
-func (r *verifyReport) needed() time.Duration {
+func (r *Report) needed() time.Duration {
 	need := time.Duration(float64(r.longest()) * r.Headroom)
 	return need.Truncate(time.Microsecond)
 }
 
 // check plays one outage with the worst of the courses.
-func (r *verifyReport) check(ctx context.Context, courses *simulate.Courses, extremes []*simulate.Course, i int, read bool) error {
-	o, worst := r.list[i], extremes[0]
+func (r *Report) check(ctx context.Context, courses *simulate.Courses, extremes []*simulate.Course, i int, read bool) error {
+	o, worst := &r.outages[i], extremes[0]
 	// The earlier in the outage a call begins the more of it there is to outlast.
-	story, err := courses.Confirm(ctx, worst, o.lasts, 0)
+	story, err := courses.Confirm(ctx, worst, o.Longest(), 0)
 	if err != nil {
 		return err
 	}
-	c := verifyCheck{
-		Outage: o.name, Source: o.source, Call: choose(read, "read", "write"), read: read, number: i,
-		LastsUS: o.lasts.Microseconds(), Outlasted: story.OK(), OutlastsUS: worst.Last().Microseconds(),
-		Headroom: worst.Last().Seconds() / o.lasts.Seconds(), Message: story.Outcome.Message,
+	c := Check{
+		Outage: o.Name, Source: o.Source, Call: words.Choose(read, "read", "write"), read: read, number: i,
+		LastsUS: o.Longest().Microseconds(), Outlasted: story.OK(), OutlastsUS: worst.Last().Microseconds(),
+		Headroom: worst.Last().Seconds() / o.Longest().Seconds(), Message: story.Outcome.Message,
 	}
 	for _, start := range worst.Starts {
 		c.StartsUS = append(c.StartsUS, start.Microseconds())
 	}
 	if c.Outlasted {
-		err = c.lag(ctx, courses, extremes, o.lasts)
+		err = c.lag(ctx, courses, extremes, o.Longest())
 	} else {
-		err = c.fails(ctx, courses, worst, o.lasts)
+		err = c.fails(ctx, courses, worst, o.Longest())
 	}
 	if err != nil {
 		return err
@@ -120,7 +114,7 @@ func (r *verifyReport) check(ctx context.Context, courses *simulate.Courses, ext
 	switch {
 	case !c.Outlasted:
 		c.Fault = c.Message
-	case o.lasts == r.longest() && worst.Last() < r.needed():
+	case o.Longest() == r.longest() && worst.Last() < r.needed():
 		c.Fault = fmt.Sprintf("its headroom is %.2f, less than %v", c.Headroom, r.Headroom)
 	}
 	r.OK = r.OK && c.Fault == ""
@@ -130,7 +124,7 @@ func (r *verifyReport) check(ctx context.Context, courses *simulate.Courses, ext
 
 // lag finds the course and the beginning with which the call goes on waiting
 // for the longest time after the server is back.
-func (c *verifyCheck) lag(ctx context.Context, courses *simulate.Courses, extremes []*simulate.Course, outage time.Duration) error {
+func (c *Check) lag(ctx context.Context, courses *simulate.Courses, extremes []*simulate.Course, outage time.Duration) error {
 	var longest, begin time.Duration
 	slowest := extremes[0]
 	for _, course := range extremes {
@@ -145,7 +139,7 @@ func (c *verifyCheck) lag(ctx context.Context, courses *simulate.Courses, extrem
 
 // fails finds the moments to begin at which the call gives up: those before the
 // one from which on its last attempt comes late enough.
-func (c *verifyCheck) fails(ctx context.Context, courses *simulate.Courses, worst *simulate.Course, outage time.Duration) error {
+func (c *Check) fails(ctx context.Context, courses *simulate.Courses, worst *simulate.Course, outage time.Duration) error {
 	from := outage - worst.Last()
 	c.FailsUS = from.Microseconds()
 	for _, begin := range []time.Duration{from - time.Microsecond, from} {
@@ -160,7 +154,8 @@ func (c *verifyCheck) fails(ctx context.Context, courses *simulate.Courses, wors
 	return nil
 }
 
-func (r *verifyReport) verdict() error {
+// Verdict is an *exit.Error if an outage is not outlasted, or not with the headroom.
+func (r *Report) Verdict() error {
 	failed, unproven := map[int]bool{}, ""
 	for _, c := range r.Checks {
 		if !c.Outlasted {
@@ -172,9 +167,9 @@ func (r *verifyReport) verdict() error {
 	}
 	switch {
 	case unproven != "":
-		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("that policy %s outlasts %s cannot be shown: %s", r.Policy, count(len(failed), "measured outage"), unproven)}
+		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("that policy %s outlasts %s cannot be shown: %s", r.Policy, words.Count(len(failed), "measured outage"), unproven)}
 	case len(failed) > 0:
-		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, count(len(failed), "measured outage"), len(r.list), r.advice())}
+		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, words.Count(len(failed), "measured outage"), len(r.outages), r.advice())}
 	case !r.OK:
 		return &exit.Error{Code: exit.CodeNotOutlasted, Err: fmt.Errorf("policy %s outlasts every outage, but has too little headroom over the longest%s", r.Policy, r.advice())}
 	}
@@ -182,7 +177,7 @@ func (r *verifyReport) verdict() error {
 }
 
 // advice is the window that would do.
-func (r *verifyReport) advice() string {
+func (r *Report) advice() string {
 	if r.SmallestUS == 0 {
 		return ""
 	}
@@ -197,9 +192,10 @@ func exact(micros int64) string {
 	return fmt.Sprintf("%gs", float64(micros)/1e6)
 }
 
-func (r *verifyReport) print(out io.Writer) {
+// Print prints it for people.
+func (r *Report) Print(out io.Writer) {
 	for _, c := range r.Checks {
-		mark := choose(c.Outlasted, "outlasted", choose(c.NotProvable, "NOT provable", "NOT outlasted"))
+		mark := words.Choose(c.Outlasted, "outlasted", words.Choose(c.NotProvable, "NOT provable", "NOT outlasted"))
 		fmt.Fprintf(out, "%-13s  %5s  %s, a %s: %s\n", mark, micros(c.LastsUS), safetext.Line(c.Outage), c.Call, c.detail())
 	}
 	for _, n := range r.NotRepeated {
@@ -211,7 +207,7 @@ func (r *verifyReport) print(out io.Writer) {
 }
 
 // detail is a check in a few words.
-func (c *verifyCheck) detail() string {
+func (c *Check) detail() string {
 	switch {
 	case c.NotProvable:
 		return safetext.Line(c.Message)
@@ -221,7 +217,7 @@ func (c *verifyCheck) detail() string {
 	return fmt.Sprintf("%s; so may any call that begins in its first %s", safetext.Line(c.Message), micros(c.FailsUS))
 }
 
-func micros(us int64) string { return seconds(time.Duration(us) * time.Microsecond) }
+func micros(us int64) string { return words.Seconds(time.Duration(us) * time.Microsecond) }
 
 // The form of a JUnit report, as CI systems read it.
 type (
@@ -243,7 +239,8 @@ type (
 	}
 )
 
-func (r *verifyReport) writeJUnit(path string) error {
+// WriteJUnit writes it as CI systems read it.
+func (r *Report) WriteJUnit(path string) error {
 	suite := junitSuite{Name: "outlast verify " + r.Policy, Tests: len(r.Checks)}
 	for _, c := range r.Checks {
 		test := junitCase{

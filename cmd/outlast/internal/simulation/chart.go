@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"outlast/cmd/outlast/internal/words"
 	"outlast/simulate"
 )
 
@@ -35,7 +36,7 @@ func (s scale) band(away []simulate.Span) string {
 
 // axis is the line with the ends of the scale.
 func (s scale) axis() string {
-	from, to := seconds(s.from), seconds(s.to)
+	from, to := words.Seconds(s.from), words.Seconds(s.to)
 	return from + strings.Repeat(" ", max(1, columns-len(from)-len(to))) + to
 }
 

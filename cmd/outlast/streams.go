@@ -6,17 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"time"
 
 	"outlast/cmd/outlast/internal/exit"
 )
-
-// seconds is a duration as people read it beside a policy's numbers: in
-// seconds, with a decimal where there is one.
-func seconds(d time.Duration) string {
-	return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
-}
 
 // stdout is where the verbs print. It remembers what could not be written, which
 // realMain tells: a page that is cut off by a full disk must not look whole.
@@ -47,20 +39,6 @@ func (r *remembering) lost() error {
 func toStdout(write func(w io.Writer) error) error {
 	out := bufio.NewWriter(stdout) // it keeps the first error
 	return errors.Join(write(out), out.Flush())
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
-func choose(cond bool, yes, no string) string {
-	if cond {
-		return yes
-	}
-	return no
 }
 
 // stderr is where the tool speaks: nowhere under a link, where it is the

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/host"
 	"outlast/simulate"
 	"outlast/simulate/plot"
@@ -26,24 +27,24 @@ type fleetRun struct {
 }
 
 // fleets plays a fleet with each variant.
-func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants []variant, plans []simulate.Plan) error {
-	arrivals, err := v.arrivals()
+func (s *Simulation) fleets(ctx context.Context, plug *host.Plugin) (func(io.Writer) error, error) {
+	arrivals, err := s.arrivals()
 	if err != nil {
-		return exit.Usage("--arrive: %v", err)
+		return nil, exit.Usage("--arrive: %v", err)
 	}
 	// A million callers' states live long: garbage as large as they are would
 	// double the memory (30 is a choice: a third instead, for little time).
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	away := v.away(plans, 0)
-	server := v.server(away[0].To - away[0].From)
+	away := s.away(0)
+	server := s.server(away[0].To - away[0].From)
 	var list []fleetRun
-	for i := range variants {
-		one := &variants[i]
+	for i := range s.variants {
+		one := &s.variants[i]
 		f := &simulate.Fleet{
-			Policy: one.doc, Call: *v.wireCall(0), Scene: v.scene(one), Server: server,
-			Callers: *v.Callers, Arrivals: arrivals, Seed: uint64(v.Seed), Courses: or(v.Courses, defaultCourses),
+			Policy: one.doc, Call: *s.wireCall(0), Scene: s.scene(one), Server: server,
+			Callers: *s.Callers, Arrivals: arrivals, Seed: uint64(s.Seed), Courses: words.Or(s.Courses, defaultCourses),
 			Check: func(c abi.Call) simulate.Decider {
-				call := v.hostCall(0)
+				call := s.hostCall(0)
 				call.Seed = c.Seed
 				return plug.Session(one.policy, call)
 			},
@@ -52,15 +53,15 @@ func (v *simulateVerb) fleets(ctx context.Context, plug *host.Plugin, variants [
 		began := time.Now()
 		report, err := f.Run(ctx)
 		if err != nil {
-			return exit.Unusable(err)
+			return nil, exit.Unusable(err)
 		}
 		list = append(list, fleetRun{one, report, time.Since(began)})
 	}
-	return v.showFleets(list, away)
+	return s.showFleets(list, away)
 }
 
-func (v *simulateVerb) showFleets(list []fleetRun, away []simulate.Span) error {
-	title := fmt.Sprintf("%d callers (%s), an outage of %s", *v.Callers, v.arrive(), seconds(away[0].To-away[0].From))
+func (v *Flags) showFleets(list []fleetRun, away []simulate.Span) (func(io.Writer) error, error) {
+	title := fmt.Sprintf("%d callers (%s), an outage of %s", *v.Callers, v.arrive(), words.Seconds(away[0].To-away[0].From))
 	if v.Capacity != nil {
 		title += fmt.Sprintf(", then %d calls a second", *v.Capacity)
 	}
@@ -71,24 +72,18 @@ func (v *simulateVerb) showFleets(list []fleetRun, away []simulate.Span) error {
 		}
 		return plot.Fleets(w, format, title, panels)
 	}
-	if err := v.draw(draw); err != nil {
-		return err
-	}
-	if v.JSON {
-		r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Arrive: v.arrive(), Read: v.Read, Seed: v.Seed}
-		for i := range list {
-			r.Fleets = append(r.Fleets, list[i].json())
+	page := func(w io.Writer) error {
+		if v.JSON {
+			return json.NewEncoder(w).Encode(v.fleetsReport(list, away))
 		}
-		return toStdout(func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
-	}
-	return toStdout(func(w io.Writer) error {
-		fmt.Fprintf(w, "%s; %s\n\n", title, choose(v.Read, "reads", "writes"))
+		fmt.Fprintf(w, "%s; %s\n\n", title, words.Choose(v.Read, "reads", "writes"))
 		printFleets(w, list)
 		if v.Chart {
 			chartFleets(w, list)
 		}
 		return nil
-	})
+	}
+	return page, v.draw(draw)
 }
 
 // verdict is a fleet in a few words.
@@ -96,7 +91,7 @@ func (f *fleetRun) verdict() string {
 	peak, _ := f.report.Peak()
 	text := fmt.Sprintf("%s served, at most %s of all in 100 ms", percent(f.report.Served, f.report.Callers), percent(peak, f.report.Callers))
 	if n := f.report.Relapses; n > 0 {
-		text += ", " + count(n, "relapse")
+		text += ", " + words.Count(n, "relapse")
 	}
 	return text
 }
@@ -114,7 +109,7 @@ func printFleets(w io.Writer, list []fleetRun) {
 	after := func(share float64) func(*fleetRun) string {
 		return func(f *fleetRun) string {
 			if d, ever := f.report.Recovered(share); ever {
-				return seconds(d)
+				return words.Seconds(d)
 			}
 			return "never"
 		}
@@ -132,7 +127,7 @@ func printFleets(w io.Writer, list []fleetRun) {
 	row("all served", after(1))
 	row("most attempts in 100 ms then", func(f *fleetRun) string {
 		peak, at := f.report.Peak()
-		return fmt.Sprintf("%d, %s of the callers, at %s", peak, percent(peak, f.report.Callers), seconds(at))
+		return fmt.Sprintf("%d, %s of the callers, at %s", peak, percent(peak, f.report.Callers), words.Seconds(at))
 	})
 	row("attempts", func(f *fleetRun) string { return fmt.Sprint(f.report.Attempts) })
 	row("failed", func(f *fleetRun) string {
@@ -143,7 +138,7 @@ func printFleets(w io.Writer, list []fleetRun) {
 	row("decided alike by the plugin", func(f *fleetRun) string {
 		return fmt.Sprintf("%d decisions of %d callers", f.report.Checked, f.report.Sampled)
 	})
-	row("simulated in", func(f *fleetRun) string { return seconds(f.took) })
+	row("simulated in", func(f *fleetRun) string { return words.Seconds(f.took) })
 	out.Flush()
 	fmt.Fprintln(w)
 }

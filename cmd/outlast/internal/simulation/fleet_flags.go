@@ -1,9 +1,10 @@
-package main
+package simulation
 
 import (
 	"time"
 
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/simulate"
 )
 
@@ -70,7 +71,7 @@ func (f *fleetFlags) alone() error {
 	return nil
 }
 
-func (f *fleetFlags) arrive() string { return or(f.Arrive, "together") }
+func (f *fleetFlags) arrive() string { return words.Or(f.Arrive, "together") }
 
 func (f *fleetFlags) arrivals() (simulate.Arrivals, error) {
 	return simulate.ParseArrivals(f.arrive())
@@ -79,15 +80,7 @@ func (f *fleetFlags) arrivals() (simulate.Arrivals, error) {
 // server is what the fleet calls; it is away for so long by default.
 func (f *fleetFlags) server(away time.Duration) simulate.Server {
 	return simulate.Server{
-		PerSecond: or(f.Capacity, 0), AdmissionCap: or(f.AdmissionCap, 0),
-		RelapseAt: or(f.RelapseAt, 0), RelapseFor: or(f.RelapseFor, away).Truncate(time.Microsecond),
+		PerSecond: words.Or(f.Capacity, 0), AdmissionCap: words.Or(f.AdmissionCap, 0),
+		RelapseAt: words.Or(f.RelapseAt, 0), RelapseFor: words.Or(f.RelapseFor, away).Truncate(time.Microsecond),
 	}
-}
-
-// or is what is given, or the default.
-func or[T any](given *T, otherwise T) T {
-	if given != nil {
-		return *given
-	}
-	return otherwise
 }

@@ -1,4 +1,5 @@
-package main
+// Package sample has what a policy is tried with: failures and outages.
+package sample
 
 import (
 	"os"
@@ -6,10 +7,12 @@ import (
 
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/commands"
+	"outlast/host"
 )
 
-// sampleFlags describe how an attempt ended.
-type sampleFlags struct {
+// Flags describe how an attempt ended.
+type Flags struct {
 	Exit       *int64 `placeholder:"CODE" help:"The command's exit code."`
 	Signal     string `placeholder:"NAME" help:"The signal that ended it, such as SIGKILL."`
 	StdoutFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stdout."`
@@ -19,10 +22,10 @@ type sampleFlags struct {
 	HTTPFile   string `name:"http-file" type:"existingfile" placeholder:"FILE" help:"Its message."`
 }
 
-func (f *sampleFlags) given() bool { return *f != sampleFlags{} }
+func (f *Flags) given() bool { return *f != Flags{} }
 
-// result is what the flags describe.
-func (f *sampleFlags) result() (abi.Result, error) {
+// Result is what the flags describe.
+func (f *Flags) Result() (abi.Result, error) {
 	r := abi.Result{ExitCode: f.Exit, Signal: f.Signal, HTTPStatus: f.HTTPStatus, Sent: abi.Sent(f.Sent)}
 	for _, part := range []struct {
 		path string
@@ -49,4 +52,26 @@ func (f *sampleFlags) result() (abi.Result, error) {
 		r.ExitCode = &one
 	}
 	return r, nil
+}
+
+// Failure is what the flags describe; without any, a refused connection as the
+// policy's own command prints it, or else omnigraph.
+func (f *Flags) Failure(p *host.Policy) (abi.Result, error) {
+	if !f.given() {
+		return Of(p, commands.Refused), nil
+	}
+	r, err := f.Result()
+	if err == nil && r.OK() {
+		err = exit.Usage("the sample is a success: give a failure that the policy waits through")
+	}
+	return r, err
+}
+
+// Of is how the policy's own command ends, or else omnigraph.
+func Of(p *host.Policy, what commands.Ending) abi.Result {
+	r, known := commands.Sample(p.Name(), what)
+	if !known {
+		r, _ = commands.Sample("omnigraph", what)
+	}
+	return r
 }

@@ -1,0 +1,93 @@
+// Package prometheus reads what outlast run --metrics-file writes with Prometheus'
+// own library. It is a module of its own because of what that brings.
+package prometheus
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// tool is outlast, built from this tree.
+func tool(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "outlast")
+	build := exec.Command("go", "build", "-o", path, "./cmd/outlast")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// families are what Prometheus' own parser makes of a file, which its linter must
+// like too.
+func families(t *testing.T, text []byte) map[string]*dto.MetricFamily {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	all, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	problems, err := promlint.New(bytes.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	return all
+}
+
+// Commands with odd names, one of which fails twice and waits, count as Prometheus
+// reads it.
+func TestPrometheusReadsIt(t *testing.T) {
+	outlast, dir := tool(t), t.TempDir()
+	names := []string{`a"b\c`, "new\nline", "Zürich", "} 1", `\`, "x{y", "#", "back\\"}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\nexit $CODE\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, code := range []string{"0", "3"} {
+			run := exec.Command(outlast, "run", "--metrics-file", filepath.Join(dir, "x.prom"), "--read", "--attempts", "2", "--backoff", "10ms", "--", path)
+			run.Env = append(os.Environ(), "CODE="+code)
+			if out, err := run.CombinedOutput(); (err == nil) != (code == "0") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "x.prom"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := families(t, text)
+	for name, want := range map[string]float64{
+		"outlast_calls_total": 2 * 8, "outlast_attempts_total": 3 * 8, "outlast_retries_total": 8,
+	} {
+		sum := 0.0
+		for _, m := range all[name].GetMetric() {
+			sum += m.GetCounter().GetValue()
+		}
+		if n := len(all[name].GetMetric()); sum != want || n != 2*len(names) {
+			t.Errorf("%s is %v in %d series, and not %v in %d:\n%s", name, sum, n, want, 2*len(names), text)
+		}
+	}
+	waited := 0.0
+	for _, m := range all["outlast_wait_seconds_total"].GetMetric() {
+		waited += m.GetCounter().GetValue()
+	}
+	if waited < 8*0.01 || waited > 60 {
+		t.Errorf("waited %v s", waited)
+	}
+	if n := len(all["outlast_outage_seconds"].GetMetric()); n != len(names) {
+		t.Errorf("%d histograms", n)
+	}
+}
