@@ -176,7 +176,7 @@ func (t *tracker) record(o *open) *outages.Outage {
 		if i+1 < len(o.phases) {
 			to = o.phases[i+1].from
 		}
-		d.Phases = append(d.Phases, outages.Phase{State: p.state, Status: p.status, Span: span(p.from, to)})
+		d.Phases = append(d.Phases, outages.Phase{State: p.state, Status: int64(p.status), Span: span(p.from, to)})
 	}
 	out := &outages.Outage{
 		Name:     fmt.Sprintf("%s at %s", d.Target, whole.From.Format(nameTime)),

@@ -10,6 +10,32 @@ import (
 	"outlast/plugin/policy"
 )
 
+// reader makes outages of a document, and collects what is wrong with them.
+type reader struct {
+	strictjson.Faults
+}
+
+func (r *reader) outages(d *document) []Outage {
+	list := make([]Outage, 0, len(d.measured))
+	named := map[string]*Outage{}
+	for i, m := range d.measured {
+		list = append(list, r.entry(m, strictjson.Index("measured", i)))
+		if o := &list[i]; o.Name != "" && named[o.Name] == nil {
+			named[o.Name] = o
+		}
+	}
+	for i := range d.details {
+		of := &d.details[i]
+		if o := named[of.name]; o != nil {
+			r.detailed(o, of)
+		} else {
+			r.Add("details."+of.name, "no outage in measured has this name")
+		}
+	}
+	r.compare(list)
+	return list
+}
+
 // entry is an outage as a policy has it, with its times.
 func (r *reader) entry(m policy.Measured, path string) Outage {
 	o := Outage{Name: m.Name, Duration: time.Duration(m.Duration) * time.Microsecond, Source: m.Source}
@@ -54,8 +80,9 @@ func (r *reader) fits(o *Outage, path string) {
 	}
 }
 
-// checked are the outages, once they have been compared with each other.
-func (r *reader) checked(list []Outage, path string) []Outage {
+// compare compares the outages with each other.
+func (r *reader) compare(list []Outage) {
+	const path = "measured"
 	named := map[string]int{}
 	for i := range list {
 		name := list[i].Name
@@ -66,7 +93,6 @@ func (r *reader) checked(list []Outage, path string) []Outage {
 		named[name] = i
 	}
 	r.overlaps(list, path)
-	return list
 }
 
 func (r *reader) overlaps(list []Outage, path string) {
@@ -96,17 +122,24 @@ func (r *reader) bounded(text, path string) {
 	}
 }
 
-// time reads a time. Before 1970 nobody measured, and the zero time is none.
-func (r *reader) time(text, path string) (time.Time, bool) {
+// parseTime reads a time, or says why it is none. Before 1970 nobody measured, and
+// the zero time is none.
+func parseTime(text string) (t time.Time, why string) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.Year() < 1970 {
-		r.Add(path, `expected a time such as "2026-08-03T21:20:21Z", not `+strictjson.Quote(text))
-		return time.Time{}, false
+		return time.Time{}, `expected a time such as "2026-08-03T21:20:21Z", not ` + strictjson.Quote(text)
 	}
 	t = t.UTC()
 	if t.Truncate(time.Microsecond) != t {
-		r.Add(path, "expected whole microseconds, not "+strictjson.Quote(text))
-		return time.Time{}, false
+		return time.Time{}, "expected whole microseconds, not " + strictjson.Quote(text)
 	}
-	return t, true
+	return t, ""
+}
+
+func (r *reader) time(text, path string) (t time.Time, ok bool) {
+	t, why := parseTime(text)
+	if why != "" {
+		r.Add(path, why)
+	}
+	return t, why == ""
 }

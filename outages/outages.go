@@ -67,7 +67,7 @@ func (s Span) Duration() time.Duration { return s.To.Sub(s.From) }
 type Phase struct {
 	State State
 	Span
-	Status int // of Unready: the HTTP status; of Failing: the exit code; else 0
+	Status int64 // of Unready: the HTTP status; of Failing: the exit code; else 0
 }
 
 // State is what was seen of a server.

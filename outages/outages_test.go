@@ -149,10 +149,10 @@ func bad(t *testing.T) []struct{ name, text, want, beyond string } {
 		{"long ago", entries(`{"duration": "1s", "down": "0001-01-01T00:00:00Z", "up": "0001-01-01T00:00:01Z"}`), `measured[0].down: expected a time`, "a schema does no arithmetic"},
 		{"nanoseconds", entries(`{"duration": "1s", "down": "2026-08-03T21:20:21.123456789Z", "up": "2026-08-03T21:20:22Z"}`), `measured[0].down: expected whole microseconds`, ""},
 		{"a long name", entries(`{"duration": "1s", "name": "` + strings.Repeat("n", MaxText+1) + `"}`), "measured[0].name: has 1001 bytes", ""},
-		{"many outages", entries(many.String()), "measured: has 10001 outages; at most 10000", ""},
+		{"many outages", entries(many.String()), "measured: has more outages than the 10000", ""},
 		{"many bytes", entries() + strings.Repeat(" ", MaxBytes), "longer than the 16777216 bytes allowed", "a schema sees values, not bytes"},
 		{"deep", `{"version": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "deep", ""},
-		{"details of nothing", `{"version": 1, "measured": [], "details": {"x": {}}}`, `details["x"]: no outage in measured has this name`, ""},
+		{"details of nothing", replaced(t, `"graph at 2026-08-03T21:20:21Z": {`, `"x": {`), `details["x"]: no outage in measured has this name`, compared},
 		{"details are a list", `{"version": 1, "measured": [], "details": []}`, "details: expected an object", ""},
 		{"no target", replaced(t, `"target": "http://graph:8080/healthz",`, ""), `details["graph at 2026-08-03T21:20:21Z"].target: is missing`, ""},
 		{"unknown detail", replaced(t, `"host": "laptop"`, `"hosts": "laptop"`), `.hosts: is not a known field`, ""},
@@ -169,7 +169,7 @@ func bad(t *testing.T) []struct{ name, text, want, beyond string } {
 		{"a phase after the end", replaced(t, "\"to\": \"2026-08-03T21:21:22Z\"", `"to": "2026-08-03T21:21:23Z"`), `.phases[2].to: 2026-08-03T21:21:23Z is out of order`, compared},
 		{"tcp back before it went", replaced(t, `"up": "2026-08-03T21:21:01.5Z"`, `"up": "2026-08-03T21:20:20Z"`), `.tcp.up: 2026-08-03T21:20:20Z is out of order`, compared},
 		{"status", replaced(t, `"status": 503`, `"status": -1`), `.phases[2].status: expected a whole number`, ""},
-		{"many phases", replaced(t, `"phases": [`, `"phases": [`+phases.String()+","), `.phases: has 1004 phases; at most 1000`, ""},
+		{"many phases", replaced(t, `"phases": [`, `"phases": [`+phases.String()+","), `.phases: has more phases than the 1000`, ""},
 	}
 }
 
@@ -236,7 +236,7 @@ func anyList(t *rapid.T) []Outage {
 		d := &Details{Target: text.Draw(t, "target"), Host: text.Draw(t, "host"), Tool: text.Draw(t, "tool"), DownBetween: Span{from, before}}
 		phase := before
 		for range rapid.IntRange(0, 3).Draw(t, "phases") {
-			p := Phase{State: rapid.SampledFrom(states).Draw(t, "state"), Status: rapid.IntRange(0, 65535).Draw(t, "status")}
+			p := Phase{State: rapid.SampledFrom(states).Draw(t, "state"), Status: rapid.Int64Range(0, 65535).Draw(t, "status")}
 			p.From = phase
 			p.To = step("phase")
 			phase = p.To

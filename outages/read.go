@@ -10,7 +10,6 @@ import (
 	"outlast/abi"
 	"outlast/abi/fields"
 	"outlast/abi/strictjson"
-	"outlast/plugin/policy"
 )
 
 // Error is what is wrong with a file: every fault, with its field's path.
@@ -52,123 +51,62 @@ func Read(path string) ([]Outage, error) {
 // Parse reads the text of a file, or of a policy's measured. Every error is an
 // *Error.
 func Parse(text string) ([]Outage, error) {
-	if strings.TrimSpace(text) == "" {
+	before, after := "", ""
+	switch trimmed := strings.TrimSpace(text); {
+	case trimmed == "":
 		return nil, &Error{Faults: []strictjson.Fault{{Message: `is empty; expected {"version": 1, "measured": […]}`}}}
+	case trimmed[0] == '[':
+		before, after = `{"version":1,"measured":`, "}"
 	}
-	v, err := strictjson.Parse(text, strictjson.Limits{Bytes: MaxBytes, Depth: abi.MaxDepth})
-	if err != nil {
-		return nil, &Error{Faults: []strictjson.Fault{{Message: located(text, err)}}}
-	}
+	d := document{version: Version}
+	limits := strictjson.Limits{Bytes: MaxBytes + len(before) + len(after), Depth: abi.MaxDepth + 1}
+	faults, err := fields.Read(before+text+after, limits, fields.Strict, &d)
 	r := &reader{}
-	list := r.file(v)
-	if len(r.List) > 0 {
-		return nil, &Error{Faults: r.List}
+	switch {
+	case err != nil:
+		r.Add("", located(text, len(before), err))
+	case d.version != Version && d.version >= 0: // what another version means by the rest is not known
+		r.Add("version", fmt.Sprintf("expected %d, the only version there is so far, not %d", Version, d.version))
+	case len(faults) > 0:
+		r.List = faults
 	}
-	return list, nil
+	var list []Outage
+	if len(r.List) == 0 {
+		list = r.outages(&d)
+	}
+	if len(r.List) == 0 {
+		return list, nil
+	}
+	for i := range r.List {
+		f := &r.List[i]
+		if before != "" {
+			f.Field = strings.TrimPrefix(f.Field, "measured")
+		}
+		f.Field = d.quoted(f.Field)
+	}
+	return nil, &Error{Faults: r.List}
+}
+
+// quoted is a path with the name of an outage in quotes, since it may be anything.
+func (d *document) quoted(path string) string {
+	for _, of := range d.details {
+		rest, is := strings.CutPrefix(path, "details."+of.name)
+		if is && (rest == "" || rest[0] == '.') {
+			return "details[" + strictjson.Quote(of.name) + "]" + rest
+		}
+	}
+	return path
 }
 
 // located is a syntax error with its line, which a person finds faster than a
-// byte.
-func located(text string, err error) string {
+// byte. So many bytes stood before the text.
+func located(text string, before int, err error) string {
 	var syntax *strictjson.SyntaxError
-	if !errors.As(err, &syntax) || syntax.Offset > len(text) {
+	if !errors.As(err, &syntax) || syntax.Offset < before || syntax.Offset-before > len(text) {
 		return err.Error()
 	}
-	before := text[:syntax.Offset]
-	line := strings.Count(before, "\n") + 1
-	column := len(before) - strings.LastIndexByte(before, '\n')
+	read := text[:syntax.Offset-before]
+	line := strings.Count(read, "\n") + 1
+	column := len(read) - strings.LastIndexByte(read, '\n')
 	return fmt.Sprintf("is not JSON as it must be: %s in line %d, byte %d", syntax.Message, line, column)
-}
-
-// reader reads a file and collects its faults.
-type reader struct {
-	strictjson.Faults
-}
-
-func (r *reader) file(v strictjson.Value) []Outage {
-	if v.Kind == strictjson.Array {
-		return r.checked(r.entries(v, ""), "")
-	}
-	if v.Kind != strictjson.Object {
-		r.Add("", `expected an object with version and measured, or an array of outages, not `+v.Kind.String())
-		return nil
-	}
-	m := r.Members(v, "")
-	m.Require("version")
-	if n, ok := m.Int("version", 0, strictjson.MaxInteger); ok && n != Version {
-		m.Fault("version", fmt.Sprintf("expected %d, the only version there is so far, not %d", Version, n))
-		return nil // what another version means by the rest is not known
-	}
-	list := r.entries(m.Require("measured"), "measured")
-	r.details(m.Value("details"), list)
-	m.End()
-	return r.checked(list, "measured")
-}
-
-// entries reads what a policy has as measured, with the policy's own reader, so
-// that the two cannot drift apart.
-func (r *reader) entries(v strictjson.Value, path string) []Outage {
-	if v.Kind == strictjson.Missing {
-		return nil
-	}
-	if len(v.Items) > MaxOutages {
-		r.Add(path, fmt.Sprintf("has %d outages; at most %d are read", len(v.Items), MaxOutages))
-		return nil
-	}
-	var read measured
-	var w strictjson.Writer
-	w.Open('{')
-	w.Name("measured")
-	write(&w, v)
-	w.Close('}')
-	limits := strictjson.Limits{Bytes: len(w.Bytes), Depth: abi.MaxDepth + 1}
-	faults, err := fields.Read(string(w.Bytes), limits, fields.Strict, &read)
-	if err != nil {
-		r.Add(path, err.Error())
-		return nil
-	}
-	for _, f := range faults {
-		r.Add(path+strings.TrimPrefix(f.Field, "measured"), f.Message)
-	}
-	if len(faults) > 0 {
-		return nil
-	}
-	list := make([]Outage, 0, len(read.list))
-	for i, m := range read.list {
-		list = append(list, r.entry(m, strictjson.Index(path, i)))
-	}
-	return list
-}
-
-// measured is the part of a policy that has outages.
-type measured struct{ list []policy.Measured }
-
-// Fields implements fields.Message.
-func (m *measured) Fields(f *fields.List) { fields.Items(f, "measured", &m.list) }
-
-// write writes a value as it was read.
-func write(w *strictjson.Writer, v strictjson.Value) {
-	switch v.Kind {
-	case strictjson.Array:
-		w.Open('[')
-		for _, item := range v.Items {
-			write(w, item)
-		}
-		w.Close(']')
-	case strictjson.Object:
-		w.Open('{')
-		for i, item := range v.Items {
-			w.Name(v.Names[i])
-			write(w, item)
-		}
-		w.Close('}')
-	case strictjson.String:
-		w.String(v.Text)
-	case strictjson.Number:
-		w.Raw(v.Text)
-	case strictjson.Bool:
-		w.Bool(v.Truth)
-	default:
-		w.Raw("null")
-	}
 }
