@@ -9,7 +9,7 @@ package abi
 // raises Patch.
 const (
 	Major = 1
-	Minor = 2
+	Minor = 3
 	Patch = 0
 )
 

@@ -103,7 +103,7 @@ func (d *Description) Fields(f *fields.List) {
 	f.Message("abi", &d.ABI).Required().Says("the contract's version: `major`, `minor`, `patch`, all integers")
 	f.String("version", &d.Version, 0).Says("the release of outlast that it is part of")
 	f.String("build", &d.Build, 0).Says("the toolchain that built it")
-	fields.Items(f, "policies", &d.Policies).Always(true).Says("the built-in policies, the default one first")
+	fields.Items(f, "policies", &d.Policies).Always(true).Says("the built-in policies: the one for omnigraph's command first")
 }
 
 // Fields implements fields.Message.

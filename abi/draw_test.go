@@ -45,15 +45,18 @@ func drawCall(t *rapid.T) Call {
 		ConnectRetry:    rapid.Bool().Draw(t, "connect_retry"),
 		OneRequest:      rapid.SampledFrom([]*bool{nil, new(false), new(true)}).Draw(t, "one_request"),
 		Repeatable:      rapid.Bool().Draw(t, "repeatable"),
-		BudgetUS:        drawInt(t, "budget_us", 0, strictjson.MaxInteger),
-		StartedUS:       drawOptional(t, "started_us", -strictjson.MaxInteger, strictjson.MaxInteger),
-		Seed:            drawOptional(t, "seed", 0, strictjson.MaxInteger),
+
+		RefusesBeforeActing: rapid.Bool().Draw(t, "refuses_before_acting"),
+
+		BudgetUS:  drawInt(t, "budget_us", 0, strictjson.MaxInteger),
+		StartedUS: drawOptional(t, "started_us", -strictjson.MaxInteger, strictjson.MaxInteger),
+		Seed:      drawOptional(t, "seed", 0, strictjson.MaxInteger),
 	}
 }
 
 func drawResult(t *rapid.T) *Result {
 	const most = strictjson.MaxInteger
-	return &Result{
+	r := &Result{
 		ExitCode:     drawOptional(t, "exit_code", -most, most),
 		Signal:       rapid.SampledFrom([]string{"", "SIGKILL", strings.Repeat("S", maxSignalName)}).Draw(t, "signal"),
 		Stdout:       drawText(t, "stdout"),
@@ -66,7 +69,12 @@ func drawResult(t *rapid.T) *Result {
 		TimedOut:     rapid.Bool().Draw(t, "timed_out"),
 		Streamed:     rapid.Bool().Draw(t, "streamed"),
 		Sent:         rapid.SampledFrom([]Sent{SentUnknown, SentNo, SentYes}).Draw(t, "sent"),
+		OnlyRequest:  rapid.Bool().Draw(t, "only_request"),
 	}
+	if !r.IsProcess() {
+		r.Failure = Failure(rapid.SampledFrom(AllFailures).Draw(t, "failure"))
+	}
+	return r
 }
 
 func drawEvent(t *rapid.T) Event {

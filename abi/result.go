@@ -21,6 +21,26 @@ const (
 // AllSent are the words for it, the one that a missing member stands for first.
 var AllSent = []string{string(SentUnknown), string(SentNo), string(SentYes)}
 
+// Failure is what the host saw of a request of its own that got no whole answer.
+type Failure string
+
+// The failures; "" says nothing.
+const (
+	FailureUnresolved  Failure = "unresolved"  // no address for the server's name
+	FailureUnconnected Failure = "unconnected" // no connection could be established
+	FailureUntrusted   Failure = "untrusted"   // certificate or protocol refused in the handshake: waiting does not help
+	FailureBroke       Failure = "broke"       // the connection stood, and broke before an answer
+	FailureStale       Failure = "stale"       // as broke, but it had stood idle since before the call's first failure
+	FailureCut         Failure = "cut"         // broke within the answer
+	FailureMalformed   Failure = "malformed"   // what answered does not speak the protocol
+)
+
+// AllFailures are the words for it, after one for none.
+var AllFailures = []string{
+	"", string(FailureUnresolved), string(FailureUnconnected), string(FailureUntrusted), string(FailureBroke),
+	string(FailureStale), string(FailureCut), string(FailureMalformed),
+}
+
 // Text is what a program printed. One of more than MaxTextBytes keeps its head
 // and its tail, which are never joined; else Head has all of it.
 type Text struct {
@@ -65,12 +85,14 @@ type Result struct {
 	TimedOut     bool // the host ended it at the attempt's time limit
 	Streamed     bool // its output has reached the user: it must not run again
 	Sent         Sent
+	Failure      Failure // of a request that the host made; never of a process
+	OnlyRequest  bool    // the attempt made this one request and no other
 }
 
 // OK says whether the attempt succeeded: exit code 0, or a 2xx status without
-// a message.
+// a message or a failure.
 func (r *Result) OK() bool {
-	if r.TimedOut || r.Signal != "" {
+	if r.TimedOut || r.Signal != "" || r.Failure != "" {
 		return false
 	}
 	if r.ExitCode != nil {
@@ -100,7 +122,9 @@ func (r *Result) Fields(f *fields.List) {
 	f.OptionalInt("ended_us", &r.EndedUS, -fields.Most, fields.Most).Says("when it ended")
 	f.Flag("timed_out", &r.TimedOut).Says("the host ended it at the attempt's time limit").Default("false")
 	f.Flag("streamed", &r.Streamed).Says("its output has reached the user already: it is not run again, whatever the policy says").Default("false")
-	f.Word("sent", (*string)(&r.Sent), AllSent).Says("whether the request left the caller, where the host knows").Default("`unknown`")
+	f.Word("sent", (*string)(&r.Sent), AllSent).Says("whether the request left the caller, where the host knows. `no`: [it was seen](#what-a-host-sees-of-its-requests) that nothing of the whole attempt was sent that could have an effect").Default("`unknown`")
+	f.Word("failure", (*string)(&r.Failure), AllFailures).Says("[what the host saw](#what-a-host-sees-of-its-requests) of a request of its own; not of a process").Since("1.3")
+	f.Flag("only_request", &r.OnlyRequest).Says("the attempt made this one request and no other: the host saw it, or the caller says so").Default("false").Since("1.3")
 }
 
 // Check implements fields.Checker.
@@ -108,6 +132,9 @@ func (r *Result) Check(c *fields.Checked) {
 	r.Stdout.check(c, "stdout", "stdout_head", "stdout_tail")
 	r.Stderr.check(c, "stderr", "stderr_head", "stderr_tail")
 	r.Message.check(c, "message", "message_head", "message_tail")
+	if r.Failure != "" && r.IsProcess() {
+		c.Fault("failure", "belongs to a request, not to a process")
+	}
 }
 
 // fields are the three members of a text: all of it, or its head and its tail.

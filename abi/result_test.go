@@ -30,6 +30,7 @@ func TestOK(t *testing.T) {
 		{"2000", Result{HTTPStatus: code(2000)}, false},
 		{"200 with a message", Result{HTTPStatus: code(200), Message: Text{Head: "no stamp"}}, false},
 		{"200 with an empty cut message", Result{HTTPStatus: code(200), Message: Text{Cut: true}}, false},
+		{"200 whose body was cut", Result{HTTPStatus: code(200), Failure: FailureCut}, false},
 		{"exit 1 and status 200", Result{ExitCode: code(1), HTTPStatus: code(200)}, false},
 		{"a message alone", Result{Message: Text{Head: "could not connect"}}, false},
 		{"nothing", Result{}, false},

@@ -39,6 +39,11 @@ type Call struct {
 	Seed            *int64        // of the jitter, from 0 to 2^53-1; nil: a random one
 	Started         time.Duration // on the Clock, before any wait for a lock; 0: with the first attempt
 
+	// RefusesBeforeActing is the caller's word that this server answers 409, 410,
+	// 412, 422, 429 and 503 before it does anything: a write that it refused so was
+	// not applied. Of a server that may act first, it makes a write apply twice.
+	RefusesBeforeActing bool
+
 	// OneRequest says whether an attempt is known to make one request that can
 	// have effects (true), or may make several (false), so that what it prints
 	// does not prove that nothing of a write was applied. nil: the policy's rules

@@ -20,6 +20,9 @@ import (
 // forgotten is what each minor version of the contract brought, as replacements
 // in its source: with them a plugin does not know it.
 var forgotten = map[int][]struct{ file, is, was string }{
+	3: {
+		{"result.go", `"failure"`, `"?3"`}, {"result.go", `"only_request"`, `"?4"`}, {"call.go", `"refuses_before_acting"`, `"?5"`},
+	},
 	2: {
 		{"event.go", "string(Down), string(NotReady), string(Repaired)", "string(Down), string(Repaired)"},
 		{"event.go", "string(WaitDown), string(WaitNotReady), string(WaitCancelled)", "string(WaitDown), string(WaitCancelled)"},
@@ -148,4 +151,28 @@ func TestOlderPluginsAndWhatACallSaysOfItself(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a host saw of a request is left out for a plugin that has no word for it:
+// it goes by the rest, and never takes a failure for a success.
+func TestOlderPluginsAndWhatWasSeenOfARequest(t *testing.T) {
+	p := older(t, 2)
+	const patient = `{"version":1,"name":"x","budgets":{"b":{"attempts":3,"backoff":{"type":"linear","base":"1s","cap":"1s"}}},` +
+		`"rules":[{"kind":"cut","when":[{"http_statuses":[0]}],"then":[{"retry":"b"}]},{"kind":"failed","then":[{"stop":{"effects":"unknown"}}]}]}`
+	throughBoth(t, func(t *testing.T, d door) {
+		attempts := 0
+		outcome, err := d.run(p, t.Context(), &host.Task{
+			Policy: mustPolicy(t, patient), Clock: &virtual.Clock{},
+			Call: host.Call{Remote: true, Read: true, RefusesBeforeActing: true},
+			Attempt: func(context.Context, int64) (abi.Result, error) {
+				if attempts++; attempts > 2 {
+					return abi.Result{HTTPStatus: new(int64(200)), OnlyRequest: true}, nil
+				}
+				return abi.Result{HTTPStatus: new(int64(200)), Failure: abi.FailureCut, OnlyRequest: true}, nil
+			},
+		})
+		if err != nil || outcome.Type != abi.OutcomeOK || outcome.Attempts != 3 {
+			t.Errorf("%+v, %v", outcome, err)
+		}
+	})
 }

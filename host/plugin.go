@@ -172,6 +172,7 @@ const (
 	minorDown     = 1
 	minorNotReady = 2
 	minorClaims   = 2 // the call's one_request and repeatable
+	minorRequests = 3 // what was seen of a request: failure, only_request, and the call's refuses_before_acting
 )
 
 // knows says whether the plugin has a minor version of the contract. A plugin from
@@ -192,6 +193,9 @@ func (p *Plugin) knows(ctx context.Context, minor int64) bool {
 // for a write that must not be repeated on what was printed, or may be repeated in
 // doubt: with them such a call ends with its first failure.
 func (p *Plugin) told(ctx context.Context, call *abi.Call) error {
+	if call.RefusesBeforeActing && !p.knows(ctx, minorRequests) {
+		call.RefusesBeforeActing = false
+	}
 	several := call.OneRequest != nil && !*call.OneRequest
 	if (call.OneRequest == nil && !call.Repeatable) || p.knows(ctx, minorClaims) {
 		return nil
@@ -201,6 +205,21 @@ func (p *Plugin) told(ctx context.Context, call *abi.Call) error {
 	}
 	call.OneRequest, call.Repeatable = nil, false
 	return nil
+}
+
+// toldOf is the event in words that the plugin knows. One before 1.3 has none for
+// what was seen of a request, and goes by the other members of the result.
+func (p *Plugin) toldOf(ctx context.Context, e abi.Event) abi.Event {
+	if e.Result == nil || e.Result.Failure == "" && !e.Result.OnlyRequest || p.knows(ctx, minorRequests) {
+		return e
+	}
+	known := *e.Result
+	known.Failure, known.OnlyRequest = "", false
+	if known.OK() && !e.Result.OK() {
+		known.HTTPStatus = nil
+	}
+	e.Result = &known
+	return e
 }
 
 // Close frees the plugin. No call may be under way.

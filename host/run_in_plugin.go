@@ -32,6 +32,7 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 	if err := p.told(context.WithoutCancel(ctx), &call); err != nil {
 		return nil, &PluginError{Doing: "running the policy", Err: err, LastResult: d.last}
 	}
+	first = p.toldOf(context.WithoutCancel(ctx), first)
 	c := &callbacks{driver: d, plugin: p, ctx: ctx, call: call, next: &first}
 	for {
 		answer, err := c.run()
@@ -129,6 +130,7 @@ func (c *callbacks) Attempt(_ context.Context, action []byte) []byte {
 		c.err = err
 		return nil
 	}
+	event = c.plugin.toldOf(context.WithoutCancel(c.ctx), event)
 	c.next = &event
 	return event.Encode()
 }

@@ -38,7 +38,7 @@ func (c *Call) wire() abi.Call {
 	w := abi.Call{
 		Label: c.Label, Remote: c.Remote, Write: !c.Read, SurfaceConflict: c.SurfaceConflict,
 		ConnectRetry: !c.NoConnectRetry, BudgetUS: micros(c.Budget), Seed: c.Seed,
-		OneRequest: c.OneRequest, Repeatable: c.Repeatable,
+		OneRequest: c.OneRequest, Repeatable: c.Repeatable, RefusesBeforeActing: c.RefusesBeforeActing,
 	}
 	if c.Started != 0 {
 		started := micros(c.Started)
@@ -74,7 +74,7 @@ func (s *Session) Next(ctx context.Context, e abi.Event) (abi.Action, error) {
 	if err := s.plugin.told(ctx, &s.call); err != nil {
 		return abi.Action{}, &PluginError{Doing: "deciding", Err: err, LastResult: e.Result}
 	}
-	request := abi.DecideRequest{Policy: s.policy.ref(), Call: s.call, State: s.state, Event: e}
+	request := abi.DecideRequest{Policy: s.policy.ref(), Call: s.call, State: s.state, Event: s.plugin.toldOf(ctx, e)}
 	action, err := s.decide(ctx, &request)
 	s.plugin.reportLoad(s.task)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Plugin) Explain(ctx context.Context, policy *Policy, call Call, result 
 	}
 	request := abi.DecideRequest{
 		Policy: s.policy.ref(), Call: s.call, Explain: true,
-		Event: abi.Event{Type: abi.Attempted, Result: &result},
+		Event: p.toldOf(ctx, abi.Event{Type: abi.Attempted, Result: &result}),
 	}
 	action, err := s.decide(ctx, &request)
 	if err != nil {

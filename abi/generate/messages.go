@@ -26,6 +26,7 @@ type message struct {
 var messages = []message{
 	{of: &abi.Call{}, file: "call", title: "A call: the same for all of its attempts"},
 	{of: &abi.Result{}, file: "result", title: "How one attempt or repair ended", rules: `"dependentSchemas":{` +
+		`"failure":{"properties":{"exit_code":false,"signal":false}},` +
 		`"stdout":{"properties":{"stdout_head":false,"stdout_tail":false}},` +
 		`"stderr":{"properties":{"stderr_head":false,"stderr_tail":false}},` +
 		`"message":{"properties":{"message_head":false,"message_tail":false}}}`},
@@ -53,7 +54,7 @@ var messages = []message{
 		`{"if":{"properties":{"type":{"const":"linear"}},"required":["type"]},"then":{"properties":{"multiplier":false}},"else":{"required":["multiplier"]}},` +
 		`{"if":{"properties":{"type":{"const":"full_jitter"}},"required":["type"]},"then":{"properties":{"jitter":false,"jitter_at_cap":false}}}]`},
 	{of: &policy.Rule{}, part: "rule", title: "Recognises a kind of failure, and says what then happens"},
-	{of: &policy.Condition{}, part: "condition", title: "Holds if each part that is given does", rules: `"minProperties":1,"allOf":[{"properties":{"timed_out":{"const":true}}},` +
+	{of: &policy.Condition{}, part: "condition", title: "Holds if each part that is given does", rules: `"minProperties":1,"allOf":[{"properties":{"timed_out":{"const":true},"only_request":{"const":true},"retry_after":{"const":true}}},` +
 		`{"if":{"properties":{"proof":{"const":"refused"}},"required":["proof"]},"then":{"required":["http_statuses"]}},` +
 		`{"if":{"properties":{"proof":{"const":"exit_code"}},"required":["proof"]},"then":{"required":["exit_codes"]}}]`},
 	{of: &policy.TextTest{}, part: "text", title: "Looks for words in one place. It holds if one of is, starts and any does (or none of these is given), and all of all, and none of none. Letters of ASCII compare without case", rules: `"anyOf":[{"required":["is"]},{"required":["starts"]},{"required":["any"]},{"required":["all"]},{"required":["none"]}],"allOf":[` +

@@ -34,7 +34,7 @@ func (b *Branch) Check(c *fields.Checked) {
 
 // If is what must hold for a call; a nil part is not asked for.
 type If struct {
-	Remote, Write, SurfaceConflict, ConnectRetry *bool
+	Remote, Write, SurfaceConflict, ConnectRetry, RefusesBeforeActing *bool
 }
 
 // Fields implements fields.Message.
@@ -43,6 +43,7 @@ func (i *If) Fields(f *fields.List) {
 	f.OptionalFlag("write", &i.Write)
 	f.OptionalFlag("surface_conflict", &i.SurfaceConflict)
 	f.OptionalFlag("connect_retry", &i.ConnectRetry)
+	f.OptionalFlag("refuses_before_acting", &i.RefusesBeforeActing).Since("1.3")
 }
 
 // RepairRule asks for a repair before the retry.

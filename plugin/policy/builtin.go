@@ -13,6 +13,9 @@ var omnigraphText string
 //go:embed builtin/witan-core.json
 var witanCoreText string
 
+//go:embed builtin/network.json
+var networkText string
+
 // builtIn is a policy that the plugin carries, parsed when it is first used.
 type builtIn struct {
 	name, text string
@@ -22,6 +25,7 @@ type builtIn struct {
 var builtIns = []builtIn{
 	newBuiltIn("omnigraph", omnigraphText),
 	newBuiltIn("witan-core", witanCoreText),
+	newBuiltIn("network", networkText),
 }
 
 func newBuiltIn(name, text string) builtIn {
@@ -63,7 +67,7 @@ func Source(name string) string {
 	return ""
 }
 
-// Names are the built-in policies, the default one first.
+// Names are the built-in policies, the default of a command line first.
 func Names() []string {
 	var names []string
 	for _, b := range builtIns {

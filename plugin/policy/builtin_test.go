@@ -9,8 +9,8 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	if got, want := Names(), []string{"omnigraph", "witan-core"}; !cmp.Equal(got, want) {
-		t.Errorf("got %v, want %v with the default first", got, want)
+	if got, want := Names(), []string{"omnigraph", "witan-core", "network"}; !cmp.Equal(got, want) {
+		t.Errorf("got %v, want %v with the default of a command line first", got, want)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestUnknownPolicy(t *testing.T) {
 	for _, name := range []string{"", "Omnigraph", "omnigraph ", "nope"} {
 		_, err := BuiltIn(name)
 		e, ok := err.(*abi.Error)
-		want := `there is no built-in policy called "` + name + `"; there are omnigraph, witan-core`
+		want := `there is no built-in policy called "` + name + `"; there are omnigraph, witan-core, network`
 		if !ok || e.Code != abi.CodeUnknownPolicy || e.Field != "policy" || e.Message != want {
 			t.Errorf("%q: got %v", name, err)
 		}
@@ -70,6 +70,18 @@ func TestNumbersOfTheBuiltIns(t *testing.T) {
 			{Name: "admission_cap", Attempts: 6, Broken: -1, Backoff: jittered(second/4, 4*second, true), CallBudget: CallStopAbove, RetryAfter: &RetryAfter{}},
 			{Name: "recovery", Attempts: 6, Broken: -1, Backoff: jittered(second/5, 3_200_000, true), CallBudget: CallIgnore},
 			{Name: "conflict", Attempts: 8, Broken: -1, Backoff: conflict, CallBudget: CallStopAt},
+		},
+		"network": {
+			{
+				Name: "unavailable", MaxWait: 150 * second, Windows: 3, Broken: 2, Backoff: jittered(second/2, 10*second, false), CallBudget: CallClamp,
+				RetryAfter: &RetryAfter{Max: 120 * second, Jitter: million / 10, Floor: true},
+				Wake:       &WakeRule{Reads: abi.Accepting, Writes: abi.Ready, Spread: 30_000, HoldOff: second, MaxVain: 3},
+			},
+			{Name: "stale_connection", Attempts: 200, Broken: -1, Backoff: jittered(1_000, 16_000, false), CallBudget: CallClamp},
+			{
+				Name: "busy", Attempts: 6, Broken: -1, Backoff: jittered(second/4, 4*second, false), CallBudget: CallStopAbove,
+				RetryAfter: &RetryAfter{Max: 120 * second, Jitter: million / 10, Floor: true},
+			},
 		},
 	}
 	for name, budgets := range want {

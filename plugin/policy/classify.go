@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strings"
 
 	"outlast/abi"
@@ -38,6 +39,9 @@ func (c *Condition) holds(call *abi.Call, v *view) bool {
 		!agrees(c.Write, call.Write),
 		!c.Proof.holds(call, v),
 		len(c.Sent) > 0 && !contains(c.Sent, v.sent),
+		len(c.Failures) > 0 && !contains(c.Failures, cmp.Or(string(r.Failure), noFailure)),
+		c.Only && !r.OnlyRequest,
+		c.Hinted && (v.retryAfter == nil || *v.retryAfter < 0),
 		c.Effects != "" && c.Effects != v.effects,
 		c.CauseCount > 0 && c.CauseCount != int64(len(v.causes)):
 		return false
@@ -151,7 +155,8 @@ func (r *Rule) branch(call *abi.Call, repaired bool) *Branch {
 
 func (i *If) holds(call *abi.Call) bool {
 	return agrees(i.Remote, call.Remote) && agrees(i.Write, call.Write) &&
-		agrees(i.SurfaceConflict, call.SurfaceConflict) && agrees(i.ConnectRetry, call.ConnectRetry)
+		agrees(i.SurfaceConflict, call.SurfaceConflict) && agrees(i.ConnectRetry, call.ConnectRetry) &&
+		agrees(i.RefusesBeforeActing, call.RefusesBeforeActing)
 }
 
 func agrees(want *bool, is bool) bool {
@@ -185,6 +190,15 @@ func (c *Condition) why(rule *Rule, v *view) *abi.Why {
 	}
 	if len(c.Sent) > 0 {
 		add("sent", string(v.sent))
+	}
+	if len(c.Failures) > 0 {
+		add("failure", cmp.Or(string(v.result.Failure), noFailure))
+	}
+	if c.Only {
+		add("attempt", "made one request")
+	}
+	if c.Hinted {
+		add("Retry-After", number(*v.retryAfter)+" us")
 	}
 	for i := range c.Text {
 		c.Text[i].why(v, add)

@@ -28,7 +28,7 @@ type Document struct {
 	Description string
 	Measured    []Measured
 	KeepColours bool // texts are looked at with their colour sequences in them
-	Account     bool // what omnigraph says of its own command is read where it stands, and a write is believed nothing else
+	Account     Account
 	Budgets     []Budget
 	Rules       []Rule
 	Normal      string // the normalised document: every default filled in
@@ -37,9 +37,19 @@ type Document struct {
 	kinds []string // each rule's kind once, in order: what the state counts in
 }
 
+// Account is who is believed about a request.
+type Account string
+
+// The accounts.
+const (
+	AccountMembers Account = "members"         // the members of a JSON error object
+	AccountOutcome Account = "command_outcome" // what omnigraph says of its own command, read where it stands; a write is believed nothing else
+	AccountHost    Account = "host"            // the host, and no text
+)
+
 var (
 	coloursWords = []string{"removed", "kept"}
-	accountWords = []string{"members", "command_outcome"}
+	accountWords = []string{string(AccountMembers), string(AccountOutcome), string(AccountHost)}
 )
 
 // Fields implements fields.Message. They are written in this order, which is the
@@ -51,7 +61,7 @@ func (d *Document) Fields(f *fields.List) {
 	f.String("description", &d.Description, 0).Says("for people").Default("`\"\"`")
 	fields.Items(f, "measured", &d.Measured).Always(true).Says("the outages that the numbers are sized against").Default("none")
 	f.Either("colours", &d.KeepColours, coloursWords).Says("`removed`: texts are looked at without colour sequences (SGR) and without the CR of a terminal's line ends. `kept`: as they are").Default("`removed`")
-	f.Either("account", &d.Account, accountWords).Says("how results of a process are read. `members`: a JSON error object on stdout counts where stderr is blank. `command_outcome`: what omnigraph 0.8 to 0.13 say of their own command is read where it stands, and a write is believed nothing else: see [the program's account](#the-programs-account)").Default("`members`").Since("1.2")
+	f.Word("account", (*string)(&d.Account), accountWords).Says("who is believed about a request. `members`: a JSON error object, on stdout where stderr is blank, or as an HTTP message. `command_outcome`: what omnigraph 0.8 to 0.13 say of their own command is read where it stands, and a write is believed nothing else: see [the program's account](#the-programs-account). `host`: nothing that a program or a server wrote says whether a request was sent, what its effects or its status were; only the host does").Default("`members`").Since("1.2; `host`: 1.3")
 	f.Add("budgets", (*budgetsForm)(&d.Budgets)).Required().Says("by name; it may be empty")
 	fields.Items(f, "rules", &d.Rules).Required().Between(1, maxRules, "expected from 1 to 200 rules").Says("in order: the first that matches counts. The last has no `when`")
 }
@@ -71,7 +81,7 @@ func (d *Document) Check(c *fields.Checked) {
 
 func (d *Document) checkRule(c *fields.Checked, path string, r *Rule) {
 	for i := range r.When {
-		if r.When[i].Proof != "" && !d.Account {
+		if r.When[i].Proof != "" && d.Account != AccountOutcome {
 			c.Fault(strictjson.Index(path+".when", i)+".proof", `needs a document with "account": "command_outcome"`)
 		}
 	}

@@ -45,14 +45,20 @@ func inOrder(steps ...step) script {
 
 // downUntil is a script in which a server is away until back: each attempt that
 // starts before is a connect failure that takes so long.
-func downUntil(back, took time.Duration) script {
+func downUntil(back, took time.Duration) script { return failsUntil(refused, back, took) }
+
+// failsUntil is the same with another failure.
+func failsUntil(failure abi.Result, back, took time.Duration) script {
 	return func(_ *abi.Action, at time.Duration) step {
 		if at < back {
-			return step{took, refused}
+			return step{took, failure}
 		}
 		return step{0, done}
 	}
 }
+
+// readers are the built-in policies that read what omnigraph prints.
+var readers = []string{"omnigraph", "witan-core"}
 
 // played is the story of a call.
 type played struct {

@@ -11,7 +11,7 @@ import "outlast/abi"
 func (d *decision) evident(c *Condition) bool {
 	v := d.view
 	switch {
-	case !d.doc.Account, !v.printed(), v.effects == abi.EffectsNone, c != nil && c.Proof != "":
+	case d.doc.Account != AccountOutcome, !v.printed(), v.effects == abi.EffectsNone, c != nil && c.Proof != "":
 		return true
 	}
 	return v.effects == "" && v.whole

@@ -1,7 +1,8 @@
 package policy
 
 import (
-	"outlast/abi"
+	"strings"
+
 	"outlast/abi/fields"
 	"outlast/abi/strictjson"
 )
@@ -86,31 +87,34 @@ func (l *wordsForm) Describe(a *fields.About) {
 	a.Kind, a.Low, a.High, a.Items = "array", 1, maxWords, &fields.About{Kind: "string", Low: 1, High: maxWord}
 }
 
-// sentForm is the form of an array of what is known of a request.
-type sentForm []abi.Sent
+// choicesForm is the form of an array of words, each of them one of a few.
+type choicesForm[T ~string] struct {
+	list *[]T
+	few  []string
+}
 
-func (l *sentForm) Read(r *fields.Reader) {
-	readWords(r, func(s string) { *l = append(*l, abi.Sent(s)) })
-	for _, s := range *l {
-		if s != abi.SentNo && s != abi.SentUnknown && s != abi.SentYes {
-			r.Fault(`expected "no", "unknown" or "yes", not ` + strictjson.Quote(string(s)))
+func (l choicesForm[T]) Read(r *fields.Reader) {
+	readWords(r, func(s string) { *l.list = append(*l.list, T(s)) })
+	for _, s := range *l.list {
+		if !contains(l.few, string(s)) {
+			r.Fault(`expected one of "` + strings.Join(l.few, `", "`) + `", not ` + strictjson.Quote(string(s)))
 		}
 	}
 }
 
-func (l *sentForm) Write(w *fields.Writer) {
+func (l choicesForm[T]) Write(w *fields.Writer) {
 	w.Open('[')
-	for _, s := range *l {
+	for _, s := range *l.list {
 		w.String(string(s))
 	}
 	w.Close(']')
 }
 
-func (l *sentForm) Left() bool { return len(*l) == 0 }
-func (l *sentForm) Clear()     { *l = nil }
+func (l choicesForm[T]) Left() bool { return len(*l.list) == 0 }
+func (l choicesForm[T]) Clear()     { *l.list = nil }
 
-func (l *sentForm) Describe(a *fields.About) {
-	a.Kind, a.Low, a.High, a.Items = "array", 1, maxWords, &fields.About{Kind: "word", Words: abi.AllSent}
+func (l choicesForm[T]) Describe(a *fields.About) {
+	a.Kind, a.Low, a.High, a.Items = "array", 1, maxWords, &fields.About{Kind: "word", Words: l.few}
 }
 
 // Marker is words to look for, as the document has them and in lower case.

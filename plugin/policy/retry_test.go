@@ -26,7 +26,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 		{"recovery, a read", read0(1), recovering, 6, "recovery"},
 		{"a conflict", write0(1), lostRace, 8, "conflict"},
 	} {
-		for _, name := range Names() {
+		for _, name := range readers {
 			p := play(t, builtin(t, name), c.call, always(step{0, c.result}))
 			checkOutcome(t, p, abi.OutcomeExhausted, abi.ReasonAttempts)
 			if o := p.outcome; o.Attempts != c.attempts || o.BudgetAttempts != c.attempts || o.Budget != c.budget || o.Effects != abi.EffectsNone {
@@ -95,7 +95,7 @@ func TestRetryAfterReplacesTheSchedule(t *testing.T) {
 
 func TestNegativeRetryAfterIsIgnored(t *testing.T) {
 	for _, asked := range []int64{-1, -60 * million, -strictjson.MaxInteger} {
-		for _, name := range Names() {
+		for _, name := range readers {
 			if action := capAgain(t, builtin(t, name), write0(1), asked, 1<<31); action.DelayUS < 250_000 || action.DelayUS > 275_000 {
 				t.Errorf("%s, asked for %d: %s", name, asked, action.Encode())
 			}
@@ -121,7 +121,7 @@ func TestRetryAfterIsBounded(t *testing.T) {
 }
 
 func TestRetryAfterLongerThanTheCallHasLeft(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range readers {
 		doc := builtin(t, name)
 		action := capAgain(t, doc, with(write0(1), 30*time.Second), 30*million+1, 0)
 		o := action.Outcome
@@ -312,7 +312,7 @@ func TestNoWaitForALocalStoreOrWithoutConnectRetry(t *testing.T) {
 	for name, call := range map[string]abi.Call{"local": local, "connect_retry off": impatient} {
 		for _, write := range []bool{false, true} {
 			call.Write = write
-			for _, policy := range Names() {
+			for _, policy := range readers {
 				p := play(t, builtin(t, policy), call, always(step{0, refused}))
 				checkOutcome(t, p, abi.OutcomeFailed, "")
 				if o := p.outcome; o.Attempts != 1 || o.Kind != "unavailable" || o.Effects != abi.EffectsNone {
@@ -336,7 +336,7 @@ func TestSurfaceConflict(t *testing.T) {
 	claim := write0(1)
 	claim.SurfaceConflict = true
 	stale := *exited(4, "precondition failed on branch 'main': expected head 'X' but current is Y\n", "")
-	for _, name := range Names() {
+	for _, name := range readers {
 		for _, result := range []abi.Result{lostRace, stale} {
 			p := play(t, builtin(t, name), claim, always(step{0, result}))
 			checkOutcome(t, p, abi.OutcomeConflict, "")

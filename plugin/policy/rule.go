@@ -59,6 +59,9 @@ type Condition struct {
 	TimedOut   bool
 	Write      *bool
 	Sent       []abi.Sent  // what the result says of it
+	Failures   []string    // what the host saw of its request; "none": it says nothing
+	Only       bool        // the attempt made this one request
+	Hinted     bool        // there is a Retry-After
 	Effects    abi.Effects // what the result says of them, as a parsed field
 	CauseCount int64       // of the report; 0: any
 	Text       []TextTest
@@ -69,7 +72,12 @@ var (
 	transports = []string{"", "process", "http"}
 	forms      = []string{"", string(FormReport), string(FormLines), string(FormObject)}
 	proofs     = []string{"", string(ProofRefused), string(ProofExit)}
+
+	failureWords = append([]string{noFailure}, abi.AllFailures[1:]...)
 )
+
+// noFailure is a result whose host says of no request how it failed.
+const noFailure = "none"
 
 // Fields implements fields.Message.
 func (d *Condition) Fields(f *fields.List) {
@@ -82,7 +90,10 @@ func (d *Condition) Fields(f *fields.List) {
 	f.OptionalFlag("details", &d.Details).Says("the object has members beside `error`, `code`, `http_status`, `effects`, `request_dispatched`, `command_outcome` and `retry_after`; of [the program's account](#the-programs-account) too: its `action` is `refresh` or `recover`, which it advises for such members only").Since("1.2")
 	f.Flag("timed_out", &d.TimedOut).Says("the host ended the attempt; only true")
 	f.OptionalFlag("write", &d.Write).Says("of the call")
-	f.Add("sent", (*sentForm)(&d.Sent)).Says("what the host and the program say of the request")
+	f.Add("sent", choicesForm[abi.Sent]{&d.Sent, abi.AllSent}).Says("what the host and the program say of the request")
+	f.Add("failures", choicesForm[string]{&d.Failures, failureWords}).Says("what the host saw of its request; `none`: it says nothing").Since("1.3")
+	f.Flag("only_request", &d.Only).Says("the attempt made this one request and no other; only true").Since("1.3")
+	f.Flag("retry_after", &d.Hinted).Says("there is a Retry-After; only true").Since("1.3")
 	f.Word("effects", (*string)(&d.Effects), abi.AllEffects).Says("what the program says of them")
 	f.Int("cause_count", &d.CauseCount, 1, maxCauses).Says("how many causes the report has")
 	fields.Items(f, "text", &d.Text).Between(1, 0, "expected at least one test").Says("tests, which must all hold")
@@ -94,14 +105,20 @@ func (d *Condition) Check(c *fields.Checked) {
 	if c.Empty() {
 		c.Fault("", "an empty condition would match everything")
 	}
-	if c.Has("timed_out") && !d.TimedOut {
-		c.Fault("timed_out", "can only be true")
-	}
+	onlyTrue(c, "timed_out", d.TimedOut)
+	onlyTrue(c, "only_request", d.Only)
+	onlyTrue(c, "retry_after", d.Hinted)
 	switch {
 	case d.Proof == ProofRefused && len(d.Statuses) == 0:
 		c.Fault("proof", "a refusal is known by its http_statuses")
 	case d.Proof == ProofExit && len(d.ExitCodes) == 0:
 		c.Fault("proof", "needs exit_codes")
+	}
+}
+
+func onlyTrue(c *fields.Checked, name string, is bool) {
+	if c.Has(name) && !is {
+		c.Fault(name, "can only be true")
 	}
 }
 

@@ -27,12 +27,13 @@ type view struct {
 type reading struct {
 	colours    bool  // are left in what is searched and shown
 	account    bool  // what omnigraph says of its own command is read where it stands
+	hostOnly   bool  // no text says anything of the request: only the host does
 	oneRequest *bool // what is known of the call
 }
 
 // view is the result as the document asks for it to be read.
 func (d *Document) view(call *abi.Call, r *abi.Result) *view {
-	return viewOf(r, reading{d.KeepColours, d.Account, call.OneRequest})
+	return viewOf(r, reading{d.KeepColours, d.Account == AccountOutcome, d.Account == AccountHost, call.OneRequest})
 }
 
 func newView(r *abi.Result) *view { return viewOf(r, reading{}) }
@@ -42,15 +43,23 @@ func viewOf(r *abi.Result, how reading) *view {
 	if r.HTTPStatus != nil {
 		v.status = *r.HTTPStatus
 	}
+	status := v.status
+	f := v.read()
+	if v.hostOnly {
+		f, v.status = said{}, status
+	}
+	v.judge(f)
+	return v
+}
+
+func (v *view) read() said {
 	switch {
 	case !v.printed():
-		v.judge(v.http())
+		return v.http()
 	case v.account:
-		v.judge(v.accounted())
-	default:
-		v.judge(v.process())
+		return v.accounted()
 	}
-	return v
+	return v.process()
 }
 
 // printed says whether the result is of a program that prints, not of an HTTP

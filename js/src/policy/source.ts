@@ -7,7 +7,7 @@ import { PolicyError } from "../call/errors.js";
 import { MAX_DOCUMENT_BYTES } from "../wire/values.js";
 
 /** The policies that the plugin carries. */
-const BUILT_IN = ["omnigraph", "witan-core"];
+const BUILT_IN = ["omnigraph", "witan-core", "network"];
 
 /** Where this package has the policies for common commands; the build puts them there. */
 const BUNDLED = new URL("../plugin/policies/", import.meta.url);
@@ -84,7 +84,7 @@ async function bundled(name: string): Promise<URL> {
   throw new PolicyError(
     name,
     "unknown_policy",
-    `there is no such policy; built in are ${BUILT_IN.join(" and ")}, for common commands ` +
+    `there is no such policy; built in are ${BUILT_IN.join(", ")}, for common commands ` +
       `there are ${names.join(", ")}, and the path of a document ends in .json`,
   );
 }

@@ -8,6 +8,7 @@ export interface WireCall {
   connect_retry?: boolean;
   one_request?: boolean;
   repeatable?: boolean;
+  refuses_before_acting?: boolean;
   budget_us?: number;
   started_us?: number;
   seed?: number;
@@ -32,6 +33,8 @@ export interface WireResult {
   timed_out?: boolean;
   streamed?: boolean;
   sent?: "unknown" | "no" | "yes";
+  failure?: "unresolved" | "unconnected" | "untrusted" | "broke" | "stale" | "cut" | "malformed";
+  only_request?: boolean;
 }
 
 export interface WireEvent {

@@ -20,7 +20,7 @@ test("info tells what the package carries", async () => {
   const said = await info();
   assert.equal(said.sha256, recorded.trim());
   assert.match(said.abi, /^1\.\d+\.\d+$/);
-  assert.deepEqual(Object.keys(said.policies), ["omnigraph", "witan-core"]);
+  assert.deepEqual(Object.keys(said.policies), ["omnigraph", "witan-core", "network"]);
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   assert.equal(said.version, version);
 });

@@ -76,7 +76,7 @@ test("what is no policy says what would be", async (t) => {
   const circle: Record<string, unknown> = { name: "circle" };
   circle.self = circle;
   for (const [source, code, text] of [
-    ["omnigraf", "unknown_policy", /no such policy; built in are omnigraph and witan-core/],
+    ["omnigraf", "unknown_policy", /no such policy; built in are omnigraph, witan-core, network/],
     ["capture", "unknown_policy", /for common commands there are curl, git, kubectl/],
     ["..", "unknown_policy", /no such policy/],
     ["", "unknown_policy", /no such policy/],

@@ -15,7 +15,7 @@ def test_info() -> None:
     assert info["abi"].split(".")[0] == "1"
     assert info["version"] == outlast.__version__
     assert info["build"].startswith("go1.")
-    assert set(info["policies"]) == {"omnigraph", "witan-core"}
+    assert set(info["policies"]) == {"omnigraph", "witan-core", "network"}
     assert info["replaced"] == outlast.default_plugin().replaced
     json.dumps(info)
     assert outlast.info(outlast.Plugin())["sha256"] == info["sha256"]

@@ -177,7 +177,7 @@ def test_a_duplicate_in_a_file_is_a_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "code", "text"),
     [
-        ("omnigraf", "unknown_policy", "built in are omnigraph and witan-core"),
+        ("omnigraf", "unknown_policy", "built in are omnigraph, witan-core, network"),
         ("missing/policy", "unreadable", "cannot read the document"),
         ("missing.json", "unreadable", "No such file"),
         (Path("missing"), "unreadable", "No such file"),

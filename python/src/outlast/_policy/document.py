@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-BUILT_IN = ("omnigraph", "witan-core")
+BUILT_IN = ("omnigraph", "witan-core", "network")
 """The policies that the plugin carries."""
 
 
@@ -69,7 +69,7 @@ class Document:
             raise PolicyError(
                 name,
                 "unknown_policy",
-                f"there is no such policy; built in are {' and '.join(BUILT_IN)}, for common "
+                f"there is no such policy; built in are {', '.join(BUILT_IN)}, for common "
                 f"commands there are {', '.join(bundled())}, and the path of a document ends in "
                 ".json",
             )

@@ -19,6 +19,7 @@ class WireCall(TypedDict):
     connect_retry: NotRequired[bool]
     one_request: NotRequired[bool]
     repeatable: NotRequired[bool]
+    refuses_before_acting: NotRequired[bool]
     budget_us: NotRequired[int]
     started_us: NotRequired[int]
     seed: NotRequired[int]
@@ -43,6 +44,8 @@ class WireResult(TypedDict):
     timed_out: NotRequired[bool]
     streamed: NotRequired[bool]
     sent: NotRequired[Literal["unknown", "no", "yes"]]
+    failure: NotRequired[Literal["unresolved", "unconnected", "untrusted", "broke", "stale", "cut", "malformed"]]
+    only_request: NotRequired[bool]
 
 
 class WireEvent(TypedDict):
