@@ -20,7 +20,8 @@ class Inexpressible extends Error {}
 function members(wire: Json): Json {
   return Object.fromEntries(
     Object.entries(wire).map(([name, value]) => {
-      if (/_(head|tail)$/.test(name) || value === null || typeof value === "object") {
+      const later = ["failure", "only_request", "refuses_before_acting"].includes(name);
+      if (later || /_(head|tail)$/.test(name) || value === null || typeof value === "object") {
         throw new Inexpressible(name);
       }
       const plain = name.replace(/_us$/, "");
