@@ -109,7 +109,6 @@ tests() {
   go test -run '^TestConformance$' ./host
   go test $(go list ./... | grep -vE '^outlast/(host|process|ready|commands/omnigraph)(/|$)')
   for module in $modules; do (cd "$module" && go test ./...); done
-  go run ./tests/mutation
   side_by_side ./python/check.sh ./js/check.sh
 }
 

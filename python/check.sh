@@ -25,4 +25,5 @@ fi
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .
 .venv/bin/mypy
-.venv/bin/python -m pytest -q "$@"
+# Half of the tests' time is waiting, so three share one core and a half.
+.venv/bin/python -m pytest -q -n 3 --dist worksteal "$@"

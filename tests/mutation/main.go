@@ -3,9 +3,12 @@
 // go test ./plugin/policy/... to fail each time: a change that no test notices
 // could be made by mistake.
 //
-//	go run ./tests/mutation          # about two minutes on two cores
+//	go run ./tests/mutation          # some minutes on two cores
 //	go run ./tests/mutation -list    # the changes
 //	go run ./tests/mutation -only X  # those whose file, change or reason has X
+//
+// Where every one is found out, the source's digest goes into proof.sha256, which
+// go test ./tests/mutation compares: who changes the policy or its tests runs this.
 //
 // The files themselves are never touched: changed copies stand in for them by
 // go test's -overlay.
@@ -15,6 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +39,9 @@ func main() {
 
 func mainE(list bool, only string) error {
 	chosen := choose(only)
+	if len(chosen) == 0 {
+		return fmt.Errorf("no mutant has %q in its file, change or reason; -list shows them", only)
+	}
 	if list {
 		for _, m := range chosen {
 			fmt.Println(m.title())
@@ -56,7 +63,14 @@ func mainE(list bool, only string) error {
 	if failed := tryAll(chosen, root, dir); failed > 0 {
 		return fmt.Errorf("%d of %d mutants were not found out", failed, len(chosen))
 	}
-	return nil
+	if only != "" {
+		return nil
+	}
+	sum, err := digest(root)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, proofFile), []byte(sum), 0o666)
 }
 
 func choose(only string) []mutant {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 import outlast
 from conftest import NEEDS_REPAIR
 from outlast import Call, Result, run_command
+from outlast._command.command import Command
 from outlast._command.run import KNOWN
 from outlast.testing import VirtualClock
-from processes import alive
+from processes import alive, ends
 
 if sys.platform == "win32":
     pytest.skip("the scripts are for a Unix shell", allow_module_level=True)
@@ -148,7 +150,7 @@ def test_an_attempt_that_takes_too_long_is_ended(
     assert time.monotonic() - began < 60
     assert (done.stdout, done.outcome.attempts) == (b"quick\n", 2)
     assert done.outcome.history[0].kind == "timed_out"
-    assert not alive(int((tmp_path / "child").read_text()))
+    assert ends(int((tmp_path / "child").read_text()))
 
 
 def test_a_write_that_takes_too_long_may_have_been_applied(omnigraph: Any) -> None:
@@ -166,7 +168,7 @@ def test_a_command_that_does_not_want_to_end_is_killed(omnigraph: Any, tmp_path:
     )
     done = run_command(omnigraph(script), WRITE, attempt_timeout=0.5, kill_after=0.5)
     assert done.signal == "SIGKILL"
-    assert not alive(int((tmp_path / "child").read_text()))
+    assert ends(int((tmp_path / "child").read_text()))
 
 
 def test_a_child_that_holds_the_output_is_not_waited_for(omnigraph: Any, tmp_path: Path) -> None:
@@ -237,3 +239,19 @@ def test_what_is_wrong_is_named(
 ) -> None:
     with pytest.raises(error, match=text):
         run_command(argv, READ, **given)
+
+
+def test_ctrl_c_while_the_command_starts(omnigraph: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    popen, begun = Command.popen, []
+
+    def interrupted(command: Command, **how: Any) -> Any:
+        begun.append(popen(command, **how))
+        signal.raise_signal(signal.SIGINT)
+        return begun[0]
+
+    monkeypatch.setattr(Command, "popen", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run_command(omnigraph("exec sleep 300"), WRITE, kill_after=0.5)
+    assert ends(begun[0][0].pid)
+    assert signal.getsignal(signal.SIGINT) is before

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import alive
+from processes import ends
 
 if sys.platform == "win32":
     pytest.skip("SIGINT is of other systems", allow_module_level=True)
@@ -122,7 +122,7 @@ outlast.run_command([{str(script)!r}], outlast.Call(remote=True, write=True), ki
     _, err = program.communicate(timeout=30)
     assert program.returncode == -signal.SIGINT, err
     for name in ("leader", "child"):
-        assert not alive(int((tmp_path / name).read_text())), name
+        assert ends(int((tmp_path / name).read_text())), name
 
 
 def test_a_second_ctrl_c_kills_at_once(tmp_path: Path) -> None:
@@ -146,4 +146,4 @@ outlast.run_command([{str(script)!r}], outlast.Call(remote=True, write=True), ki
         time.sleep(0.1)
     _, err = program.communicate(timeout=30)
     assert program.returncode == -signal.SIGINT, err
-    assert not alive(int((tmp_path / "leader").read_text()))
+    assert ends(int((tmp_path / "leader").read_text()))

@@ -6,6 +6,7 @@ import os
 import selectors
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -39,7 +40,11 @@ def run(command: Command) -> Result:
     Raises:
         OSError: If it cannot be started.
     """
-    return Running(command).run()
+    interrupt = _Interrupt()
+    try:
+        return Running(command).run(interrupt)
+    finally:
+        interrupt.let_go()
 
 
 class Running:
@@ -57,12 +62,13 @@ class Running:
         self._pidfd = _pidfd(self._process.pid)
         self._exited = False
 
-    def run(self) -> Result:
+    def run(self, interrupt: _Interrupt) -> Result:
         process, deadline = self._process, None
         if self._command.timeout is not None:
             deadline = time.monotonic() + self._command.timeout
         try:
             try:
+                interrupt.let_go()
                 self._register()
                 timed_out = not self._until_exit(deadline)
                 if timed_out:
@@ -191,6 +197,26 @@ class Running:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
+
+
+class _Interrupt:
+    """Holds Ctrl-C back until the process is known, for Popen would lose one that
+    it has started. The process does not notice: a handler is not inherited.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[Any] = []
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler) and threading.current_thread() is threading.main_thread():
+            self._handler = handler
+            signal.signal(signal.SIGINT, lambda *interrupt: self._held.append(interrupt))
+
+    def let_go(self) -> None:
+        """Give back the handler, and to it what was held."""
+        if handler := vars(self).pop("_handler", None):
+            signal.signal(signal.SIGINT, handler)
+            for interrupt in self._held:
+                handler(*interrupt)
 
 
 def _own_group() -> dict[str, Any]:
