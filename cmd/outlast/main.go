@@ -33,6 +33,7 @@ type cli struct {
 	Version    versionVerb    `cmd:"" help:"Show the versions of the tool, its plugin and its policies."`
 	Demo       demoVerb       `cmd:"" help:"Watch a write ride out a server's restart, its loading phase too."`
 
+	Complete   completeVerb   `cmd:"" hidden:"" help:"What may come next on a command line."`
 	DemoServer demoServerVerb `cmd:"" hidden:"" help:"The server of demo."`
 }
 

@@ -25,12 +25,23 @@ func (completionVerb) Help() string {
 }
 
 // Run prints a script for the shell.
-func (v *completionVerb) Run(app *kong.Kong) error {
-	text, err := manual.Completion(app.Model.Node, v.Shell, map[string][]string{"NAME|FILE": library.Names()})
+func (v *completionVerb) Run() error {
+	text, err := manual.Completion("outlast", v.Shell)
 	if err != nil {
 		return exit.Usage("%v", err)
 	}
 	fmt.Fprint(stdout, text)
+	return nil
+}
+
+// completeVerb is what the scripts call.
+type completeVerb struct {
+	Words []string `arg:"" optional:"" passthrough:"" help:"The words before the one that is completed."`
+}
+
+// Run prints what may come next.
+func (v *completeVerb) Run(app *kong.Kong, args rawArgs) error {
+	manual.Offer(stdout, app.Model.Node, args[min(2, len(args)):], map[string][]string{"NAME|FILE": library.Names()}) // behind complete and --
 	return nil
 }
 

@@ -34,6 +34,13 @@ type app struct {
 	Secret struct{} `cmd:"" hidden:"" help:"Nobody's business."`
 }
 
+func TestMain(m *testing.M) {
+	if os.Getenv("MANUAL_TEST_TOOL") == "" { // else this is what the scripts call
+		os.Exit(m.Run())
+	}
+	manual.Offer(os.Stdout, model(&testing.T{}), os.Args[3:], map[string][]string{"NAME|FILE": {"omnigraph", "curl"}})
+}
+
 func model(t *testing.T) *kong.Node {
 	t.Helper()
 	k, err := kong.New(&app{}, kong.Name("tool"), kong.Description("Does \\it.\n\nFor example:\n\n    tool run -- x\n\n.Not a macro."))
@@ -70,10 +77,19 @@ func testShell(t *testing.T, shell string, complete func(t *testing.T, script, d
 	if _, err := exec.LookPath(shell); err != nil {
 		t.Skip(err)
 	}
-	text, err := manual.Completion(model(t), shell, map[string][]string{"NAME|FILE": {"omnigraph", "curl"}})
+	text, err := manual.Completion("tool", shell)
 	if err != nil {
 		t.Fatal(err)
 	}
+	bin := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "tool"), []byte("#!/bin/sh\nMANUAL_TEST_TOOL=1 exec '"+self+"' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -156,7 +172,7 @@ func completeZsh(t *testing.T, script, dir, line string) []string {
 }
 
 func TestAnotherShell(t *testing.T) {
-	if _, err := manual.Completion(model(t), "csh", nil); err == nil || !strings.Contains(err.Error(), `not "csh"`) {
+	if _, err := manual.Completion("tool", "csh"); err == nil || !strings.Contains(err.Error(), `not "csh"`) {
 		t.Error(err)
 	}
 }

@@ -48,16 +48,6 @@ func (v verb) flags() []*kong.Flag {
 	return list
 }
 
-// wraps says whether another command follows the verb's own flags.
-func (v verb) wraps() bool {
-	for _, p := range v.node.Positional {
-		if p.Passthrough {
-			return true
-		}
-	}
-	return false
-}
-
 // names are a flag's spellings.
 func names(f *kong.Flag) []string {
 	list := []string{"--" + f.Name}
@@ -69,14 +59,14 @@ func names(f *kong.Flag) []string {
 
 func takesValue(f *kong.Flag) bool { return !f.IsBool() && !f.IsCounter() }
 
-// kind is what may stand for a value.
-type kind int
+// kind is what may stand for a value, as the scripts call it.
+type kind string
 
 const (
-	anything kind = iota
-	oneOf         // of the words
-	file          // a file or folder; the words as well
-	folder
+	anything kind = ""
+	oneOf    kind = "words"
+	file     kind = "file" // or a folder; the words as well
+	folder   kind = "folder"
 )
 
 // valueOf says what may stand for a value whose placeholder is given: FILE and
