@@ -80,7 +80,18 @@ func (f *Field) described() About {
 		return a
 	}
 	a.Low, a.High = f.low, f.high
-	switch at := f.at.(type) {
+	switch {
+	case f.form != nil:
+		f.form.Describe(&a)
+	case f.message != nil:
+		a.Kind, a.Of = "object", f.message
+	case f.nested != nil:
+		a.Kind, a.Of = "object", f.nested.inside(0)
+		if f.nested.array() {
+			a.Kind = "array"
+		}
+	}
+	switch f.at.(type) {
 	case *string:
 		a.Kind = "string"
 		if len(f.words) > 0 {
@@ -93,15 +104,6 @@ func (f *Field) described() About {
 		}
 	case *int64, **int64:
 		a.Kind = "integer"
-	case Form:
-		at.Describe(&a)
-	case Message:
-		a.Kind, a.Of = "object", at
-	default:
-		a.Kind, a.Of = "object", f.nested.inside(0)
-		if f.nested.array {
-			a.Kind = "array"
-		}
 	}
 	return a
 }

@@ -36,10 +36,14 @@ type List struct {
 // visitor reads, writes or describes a message field by field.
 type visitor interface{ visit(*Field) }
 
-// Field is one member of a message.
+// Field is one member of a message: exactly one of at, form, message and nested
+// says where its value is. They are apart because the plugin's interpreter takes
+// long to find out whether a value is of an interface.
 type Field struct {
 	name      string
-	at        any // *string, *bool, **bool, *int64, **int64, Message or Form; nil: nested
+	at        any // *string, *bool, **bool, *int64 or **int64
+	form      Form
+	message   Message
 	nested    nested
 	low, high int64    // bounds of a number; of a string's bytes and an array's length, where high is above 0
 	words     []string // that a string may be; a missing one is the first
@@ -77,10 +81,11 @@ func (l *List) done() {
 	}
 }
 
-func (l *List) add(name string, at any) *Field {
+// add makes room for the next field, once the one before has been dealt with.
+func (l *List) add(name string) *Field {
 	l.done()
 	f := &l.last
-	*f = Field{name: name, at: at}
+	*f = Field{name: name}
 	if describes {
 		if d, ok := l.with.(*describing); ok {
 			f.about = d.next()
@@ -89,12 +94,22 @@ func (l *List) add(name string, at any) *Field {
 	return f
 }
 
+func (l *List) addAt(name string, at any) *Field {
+	f := l.add(name)
+	f.at = at
+	return f
+}
+
 // Add lists a field of a form of its own.
-func (l *List) Add(name string, form Form) *Field { return l.add(name, form) }
+func (l *List) Add(name string, form Form) *Field {
+	f := l.add(name)
+	f.form = form
+	return f
+}
 
 // String lists a text of at most so many bytes; 0 is no bound.
 func (l *List) String(name string, to *string, most int64) *Field {
-	f := l.add(name, to)
+	f := l.addAt(name, to)
 	f.high = most
 	return f
 }
@@ -103,7 +118,7 @@ func (l *List) String(name string, to *string, most int64) *Field {
 // missing one stands for; a first one of "" can only be missing. A reader that
 // is open takes any other too: a newer plugin may have more.
 func (l *List) Word(name string, to *string, words []string) *Field {
-	f := l.add(name, to)
+	f := l.addAt(name, to)
 	f.words = words
 	return f
 }
@@ -111,34 +126,38 @@ func (l *List) Word(name string, to *string, words []string) *Field {
 // Either lists a flag that is written as one of two words, the first for false.
 // A missing one is false.
 func (l *List) Either(name string, to *bool, words []string) *Field {
-	f := l.add(name, to)
+	f := l.addAt(name, to)
 	f.words = words
 	return f
 }
 
 // Flag lists a boolean. A missing one is false, unless said otherwise.
-func (l *List) Flag(name string, to *bool) *Field { return l.add(name, to) }
+func (l *List) Flag(name string, to *bool) *Field { return l.addAt(name, to) }
 
 // OptionalFlag lists a boolean that may be missing.
-func (l *List) OptionalFlag(name string, to **bool) *Field { return l.add(name, to) }
+func (l *List) OptionalFlag(name string, to **bool) *Field { return l.addAt(name, to) }
 
 // Int lists a whole number between low and high. A missing one is 0, unless
 // said otherwise.
 func (l *List) Int(name string, to *int64, low, high int64) *Field {
-	f := l.add(name, to)
+	f := l.addAt(name, to)
 	f.low, f.high = low, high
 	return f
 }
 
 // OptionalInt lists a whole number that may be missing.
 func (l *List) OptionalInt(name string, to **int64, low, high int64) *Field {
-	f := l.add(name, to)
+	f := l.addAt(name, to)
 	f.low, f.high = low, high
 	return f
 }
 
 // Message lists a message inside this one, which is always there.
-func (l *List) Message(name string, m Message) *Field { return l.add(name, m) }
+func (l *List) Message(name string, m Message) *Field {
+	f := l.add(name)
+	f.message = m
+	return f
+}
 
 // Required says that the member must be there.
 func (f *Field) Required() *Field {
@@ -185,6 +204,14 @@ func (f *Field) Missing(n int64) *Field {
 
 // left says that a missing member says the same as the field's value.
 func (f *Field) left() bool {
+	switch {
+	case f.form != nil:
+		return f.form.Left()
+	case f.message != nil:
+		return false
+	case f.nested != nil:
+		return f.nested.count() == 0
+	}
 	switch at := f.at.(type) {
 	case *string:
 		return *at == "" || len(f.words) > 0 && *at == f.words[0]
@@ -196,17 +223,17 @@ func (f *Field) left() bool {
 		return *at == f.missing
 	case **int64:
 		return *at == nil
-	case Form:
-		return at.Left()
-	case Message:
-		return false
 	}
-	return f.nested.count == 0
+	return false
 }
 
 // clear makes the field's value what a missing member stands for, where that is
 // not what a new message has.
 func (f *Field) clear() {
+	if f.form != nil {
+		f.form.Clear()
+		return
+	}
 	switch at := f.at.(type) {
 	case *string:
 		if len(f.words) > 0 {

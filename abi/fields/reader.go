@@ -18,12 +18,17 @@ type Reader struct {
 	path   []step
 	faults []strictjson.Fault
 	met    []string // the members of the messages that are being read, one inside the other
+
+	list    List // of the message that is being read; what is inside it uses it too
+	now     reading
+	checked Checked
 }
 
 // Read reads a whole text as one message. The error is a *strictjson.SyntaxError
 // where it is no JSON; else faults are all that is wrong with the message.
 func Read(text string, limits strictjson.Limits, open Openness, m Message) (faults []strictjson.Fault, err error) {
-	r := &Reader{In: strictjson.NewReader(text, limits), open: open}
+	r := &Reader{In: strictjson.NewReader(text, limits), open: open, path: make([]step, 0, 8), met: make([]string, 0, 32)}
+	r.list.with = r
 	r.Message(m)
 	if err := r.In.End(); err != nil {
 		return nil, err
@@ -77,6 +82,22 @@ func (r *Reader) Is(want strictjson.Kind) bool {
 // field reads the value of a field.
 func (r *Reader) field(f *Field) {
 	r.enter(f.name)
+	switch {
+	case f.form != nil:
+		f.form.Read(r)
+	case f.message != nil:
+		r.Message(f.message)
+	case f.nested == nil:
+		r.plain(f)
+	case f.nested.array():
+		r.items(f)
+	default:
+		r.Message(f.nested.inside(0))
+	}
+	r.leave()
+}
+
+func (r *Reader) plain(f *Field) {
 	switch at := f.at.(type) {
 	case *string:
 		r.text(f, at)
@@ -95,18 +116,7 @@ func (r *Reader) field(f *Field) {
 		if n, ok := r.number(f); ok {
 			*at = &n
 		}
-	case Form:
-		at.Read(r)
-	case Message:
-		r.Message(at)
-	default:
-		if f.nested.array {
-			r.items(f)
-		} else {
-			r.Message(f.nested.inside(0))
-		}
 	}
-	r.leave()
 }
 
 func (r *Reader) text(f *Field, to *string) {
@@ -185,13 +195,14 @@ func (r *Reader) number(f *Field) (n int64, ok bool) {
 func decimal(n int64) string { return string(strictjson.AppendInt(nil, n)) }
 
 func (r *Reader) items(f *Field) {
-	most := f.high
+	list, least, most, why := f.nested, f.low, f.high, f.why // f is used again for what is inside
+	enough := most
 	if most > 0 {
-		most++ // a Check can see that there are too many
+		enough++ // a Check can see that there are too many
 	}
-	n, ok := r.Each(most, func(i int) { r.Message(f.nested.inside(i)) })
-	if ok && (n < f.low || f.high > 0 && n > f.high) {
-		r.Fault(f.why)
+	n, ok := r.Each(enough, func(i int) { r.Message(list.inside(i)) })
+	if ok && (n < least || most > 0 && n > most) {
+		r.Fault(why)
 	}
 }
 

@@ -2,13 +2,11 @@ package fields
 
 import "outlast/abi/strictjson"
 
-// reading is a message that is being read. Its fields are listed once if the
+// reading is how far a message has been read. Its fields are listed once if the
 // text has them in their order, and once more for each that comes too early.
 type reading struct {
-	List
-	reader *Reader
-	name   string // of the member that comes next
-	more   bool   // there is one
+	name string // of the member that comes next
+	more bool   // there is one
 
 	fresh    bool   // the fields are listed for the first time
 	finished bool   // all members have been read
@@ -23,14 +21,14 @@ func (r *Reader) Message(m Message) {
 	if !r.Is(strictjson.Object) {
 		return
 	}
-	s := &reading{reader: r, fresh: true}
-	s.with = s
-	first := len(r.met)
+	outer, first := r.now, len(r.met)
+	s := &r.now
+	*s = reading{fresh: true}
 	var unknown names
 	r.In.Open()
 	s.name, s.more = r.In.Member(true)
 	for s.fresh || s.more {
-		s.list(m)
+		r.listed(m)
 		s.fresh = false
 		if s.more && !s.found {
 			unknown.pass(r, s.name)
@@ -38,36 +36,40 @@ func (r *Reader) Message(m Message) {
 		}
 	}
 	if r.In.Err() == nil {
-		s.finish(m, r.met[first:], len(unknown.list) > 0)
+		r.finish(m, r.met[first:], len(unknown.list) > 0)
 		for i := 0; i < len(unknown.list) && !bool(r.open); i++ {
 			r.faultOf(unknown.list[i], "is not a known field")
 		}
 	}
 	r.met = r.met[:first]
+	r.now = outer
 }
 
-func (s *reading) list(m Message) {
-	s.field, s.found = 1, false
-	s.all(m)
+func (r *Reader) listed(m Message) {
+	r.now.field, r.now.found = 1, false
+	r.list.all(m)
 }
 
 // visit reads the field if its member comes next.
-func (s *reading) visit(f *Field) {
+func (r *Reader) visit(f *Field) {
+	s := &r.now
 	bit := s.field
 	s.field <<= 1
 	if s.finished {
 		if f.required && s.read&bit == 0 {
-			s.reader.faultOf(f.name, "is missing"+f.because())
+			r.faultOf(f.name, "is missing"+f.because())
 		}
 		return
 	}
 	if s.fresh {
-		s.start(f, bit)
+		f.clear()
+		if f.required {
+			s.required |= bit
+		}
 	}
 	if !s.more || f.name != s.name {
 		return
 	}
-	r := s.reader
 	if s.read&bit != 0 {
 		r.In.Repeated(f.name)
 	}
@@ -78,32 +80,22 @@ func (s *reading) visit(f *Field) {
 	s.name, s.more = r.In.Member(false)
 }
 
-func (s *reading) start(f *Field, bit uint64) {
-	if form, ok := f.at.(Form); ok {
-		form.Clear()
-	} else {
-		f.clear()
-	}
-	if f.required {
-		s.required |= bit
-	}
-}
-
 func (f *Field) because() string {
-	if f.nested.array || f.why == "" {
+	if f.nested != nil && f.nested.array() || f.why == "" {
 		return ""
 	}
 	return ": " + f.why
 }
 
 // finish looks at the message as a whole.
-func (s *reading) finish(m Message, met []string, unknown bool) {
-	if s.required&^s.read != 0 {
-		s.finished = true
-		s.list(m)
+func (r *Reader) finish(m Message, met []string, unknown bool) {
+	if r.now.required&^r.now.read != 0 {
+		r.now.finished = true
+		r.listed(m)
 	}
 	if c, ok := m.(Checker); ok {
-		c.Check(&Checked{s.reader, met, unknown})
+		r.checked = Checked{r, met, unknown}
+		c.Check(&r.checked)
 	}
 }
 

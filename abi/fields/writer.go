@@ -5,20 +5,25 @@ import "outlast/abi/strictjson"
 // Writer writes messages.
 type Writer struct {
 	strictjson.Writer
+	list List // of the message that is being written; what is inside it uses it too
 }
+
+// usual is how many bytes most messages have at most (a choice).
+const usual = 1 << 10
 
 // Write is a message as JSON.
 func Write(m Message) []byte {
-	var w Writer
+	w := &Writer{}
+	w.list.with = w
+	w.Bytes = make([]byte, 0, usual)
 	w.Message(m)
 	return w.Bytes
 }
 
 // Message writes a message. What a missing member says as well is left out.
 func (w *Writer) Message(m Message) {
-	l := List{with: w}
 	w.Open('{')
-	l.all(m)
+	w.list.all(m)
 	w.Close('}')
 }
 
@@ -31,6 +36,21 @@ func (w *Writer) visit(f *Field) {
 }
 
 func (w *Writer) value(f *Field) {
+	switch {
+	case f.form != nil:
+		f.form.Write(w)
+	case f.message != nil:
+		w.Message(f.message)
+	case f.nested == nil:
+		w.plain(f)
+	case f.nested.array():
+		w.items(f.nested)
+	default:
+		w.Message(f.nested.inside(0))
+	}
+}
+
+func (w *Writer) plain(f *Field) {
 	switch at := f.at.(type) {
 	case *string:
 		w.String(*at)
@@ -48,22 +68,12 @@ func (w *Writer) value(f *Field) {
 		w.Int(*at)
 	case **int64:
 		w.Int(**at)
-	case Form:
-		at.Write(w)
-	case Message:
-		w.Message(at)
-	default:
-		if f.nested.array {
-			w.items(&f.nested)
-		} else {
-			w.Message(f.nested.inside(0))
-		}
 	}
 }
 
-func (w *Writer) items(list *nested) {
+func (w *Writer) items(list nested) {
 	w.Open('[')
-	for i := range list.count {
+	for i := range list.count() {
 		w.Message(list.inside(i))
 	}
 	w.Close(']')
