@@ -51,7 +51,7 @@ type Inputs struct {
 // attempt is started.
 type given struct {
 	number int
-	real   *os.File // the same, under a number of our own
+	real   *os.File // the same, under a number of this process
 	input  *Stdin   // a pipe; nil: a file
 	lent   *os.File // what the attempt gets
 	start  int64    // the place in a file
