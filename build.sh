@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 # What the tool and the library do not need has modules of its own.
-modules="benchmarks hosts/go tests/prometheus"
+modules="benchmarks commands/capture hosts/go tests/prometheus"
 
 # The toolchain is pinned in go.mod: another would build other bytes.
 build_plugin() {

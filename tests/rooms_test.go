@@ -16,7 +16,7 @@ import (
 // rooms says what each room may import of the module, and from outside the
 // standard library. What a room may use, it may use the rooms within of. A room
 // that gains a dependency fails here first. Modules of their own (benchmarks,
-// hosts/go, tests/prometheus) have a go.mod for a fence.
+// commands/capture, hosts/go, tests/prometheus) have a go.mod for a fence.
 const rooms = `
 abi: abi/fields abi/strictjson
 abi/conformance: abi abi/strictjson abi/vectors
@@ -47,7 +47,6 @@ cmd/outlast/internal/wholefile:
 cmd/outlast/internal/words:
 cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong
 commands: abi abi/fields abi/strictjson commands
-commands/capture: commands/internal/h2
 commands/curl: commands/internal/line
 commands/git: commands/internal/line
 commands/internal/h2:

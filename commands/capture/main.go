@@ -3,8 +3,8 @@
 // Capture runs the real commands against real failures and prints what they
 // said, one JSON object a line:
 //
-//	go run ./commands/capture curl > commands/curl/testdata/captures.jsonl
-//	go run ./commands/capture psql-slots psql-pool >> commands/psql/testdata/captures.jsonl
+//	go run -C commands/capture . curl > commands/curl/testdata/captures.jsonl
+//	go run -C commands/capture . psql-slots psql-pool >> commands/psql/testdata/captures.jsonl
 //
 // Arguments are how the names of the wanted captures begin.
 //
