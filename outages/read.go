@@ -69,6 +69,9 @@ func Parse(text string) ([]Outage, error) {
 		r.Add("version", fmt.Sprintf("expected %d, the only version there is so far, not %d", Version, d.version))
 	case len(faults) > 0:
 		r.List = faults
+		if top := &r.List[0]; top.Field == "" {
+			top.Message = strings.Replace(top.Message, "an object,", "an object with version and measured, or an array of outages,", 1)
+		}
 	}
 	var list []Outage
 	if len(r.List) == 0 {
