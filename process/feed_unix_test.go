@@ -3,10 +3,8 @@
 package process
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -288,37 +286,6 @@ func TestSeveralWriters(t *testing.T) {
 	}
 }
 
-func TestHundredMebibytesByteForByte(t *testing.T) {
-	const size = 100 << 20
-	for kind := range pipes {
-		r, w := openBoth(t, kind)
-		sum := make(chan string, 1)
-		go func() {
-			h := sha256.New()
-			io.CopyN(io.MultiWriter(w, h), noise(), size)
-			w.Close()
-			sum <- fmt.Sprintf("%x", h.Sum(nil))
-		}()
-		s := newStdin(t, r)
-		first := command(t, "cat", "70000000", "1")
-		first.Stdin = s
-		started := time.Now()
-		if _, err := first.Attempt(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		var got [2]string
-		for i := range got {
-			c := command(t, "sum", "1")
-			c.Stdin = s
-			_, got[i], _ = attempt(t, c)
-		}
-		if want := <-sum; got != [2]string{want, want} {
-			t.Errorf("%s: %s, want %s", kind, got, want)
-		}
-		t.Logf("%s: %v for 270 MB", kind, time.Since(started))
-	}
-}
-
 // A loop of a shell script whose body runs a command with the loop's input.
 func TestShellLoopLosesNoLine(t *testing.T) {
 	if !exact("pipe") {
@@ -374,36 +341,6 @@ func TestPipeThatIsNotOfOnePage(t *testing.T) {
 	}
 }
 
-// Neither a wait for input nor one for the child takes the processor's time.
-func TestWaitingIsIdle(t *testing.T) {
-	for kind := range pipes {
-		r, w := openBoth(t, kind)
-		for _, input := range []string{"", text(10000)} {
-			io.WriteString(w, input)
-			s := newStdin(t, r)
-			f, err := s.attach(newFlag())
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.start()
-			before := cpu(t)
-			time.Sleep(time.Second)
-			if used := cpu(t) - before; used > 300*time.Millisecond {
-				t.Errorf("%s, %d bytes of input: a second's wait took %v of the processor", kind, len(input), used)
-			}
-			f.stop()
-		}
-	}
-}
-
-func cpu(t *testing.T) time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // After an attempt nothing is read from the pipe.
 func TestNothingIsTakenAfterTheAttempt(t *testing.T) {
 	for kind := range pipes {
@@ -414,139 +351,6 @@ func TestNothingIsTakenAfterTheAttempt(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // who still waits for input has it by now
 		if got := rest(t, r, w); got != "for the next one" {
 			t.Errorf("%s: %q", kind, got)
-		}
-	}
-}
-
-// tcp gives the reading end of a connection as a program gets it, and the peer.
-func tcp(t *testing.T) (r *os.File, peer *net.TCPConn) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	dialled, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer accepted.Close()
-	if r, err = accepted.(*net.TCPConn).File(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close(); dialled.Close() })
-	return r, dialled.(*net.TCPConn)
-}
-
-func TestConnectionOverTheNetwork(t *testing.T) {
-	all := text(300000)
-	r, peer := tcp(t)
-	s := newStdin(t, r)
-	go func() { io.WriteString(peer, all); peer.CloseWrite() }()
-	for _, n := range []int{10, 100000, 5} {
-		if got := cat(t, s, fmt.Sprint(n), "1"); got != all[:n] {
-			t.Errorf("%d bytes, or others", len(got))
-		}
-	}
-	left, err := io.ReadAll(r)
-	if err != nil || string(left) != all[100000:] {
-		t.Errorf("%d bytes are left, %v", len(left), err)
-	}
-	if got := cat(t, s, "-1", "0"); got != all[:100000] { // the end came, as for any reader
-		t.Errorf("then %d bytes", len(got))
-	}
-}
-
-// An input that fails is no end: the child must not take what it has for all.
-func TestInputThatFailsIsNoEnd(t *testing.T) {
-	r, peer := tcp(t)
-	io.WriteString(peer, "some")
-	s := newStdin(t, r)
-	f, err := s.attach(newFlag())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.start()
-	got := make([]byte, 4)
-	if _, err := io.ReadFull(f.child, got); err != nil || string(got) != "some" {
-		t.Errorf("%q, %v", got, err)
-	}
-	peer.SetLinger(0)
-	peer.Close() // resets the connection
-	<-f.broken.raised
-	ended := []unix.PollFd{{Fd: int32(f.child.Fd()), Events: unix.POLLIN}}
-	if err := poll(ended, 0); err != nil || ended[0].Revents != 0 {
-		t.Errorf("the child sees %#x, %v", ended[0].Revents, err)
-	}
-	f.stop()
-	if _, err := s.attach(newFlag()); err == nil || !strings.Contains(err.Error(), "given again: reading it: connection reset") {
-		t.Errorf("then: %v", err)
-	}
-}
-
-// No descriptor is left, neither after attempts nor after one that could not
-// be started.
-func TestNoDescriptorIsLeft(t *testing.T) {
-	r, w := openBoth(t, "pipe")
-	io.WriteString(w, text(1000))
-	count := func() int {
-		names, err := os.ReadDir("/dev/fd")
-		if err != nil {
-			t.Skip(err)
-		}
-		return len(names)
-	}
-	cat(t, nil, "0", "0") // what the runtime keeps
-	before := count()
-	s, err := NewStdin(r, Replay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		cat(t, s, "10", "0")
-	}
-	c := &Command{Argv: []string{filepath.Join(t.TempDir(), "missing")}, Stdin: s}
-	if _, err := c.Attempt(t.Context()); err == nil {
-		t.Error("it ran")
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if after := count(); after != before {
-		t.Errorf("%d descriptors before, %d after", before, after)
-	}
-}
-
-func BenchmarkPipe(b *testing.B) {
-	const size = 100 << 20
-	for kind := range pipes {
-		for _, write := range []int{1 << 20, 4096, 100} {
-			b.Run(fmt.Sprintf("%s/writes=%d", kind, write), func(b *testing.B) {
-				b.SetBytes(size)
-				for range b.N {
-					r, w := openBoth(b, kind)
-					go func() {
-						for piece, n := make([]byte, write), 0; n < size; n += write {
-							w.Write(piece)
-						}
-						w.Close()
-					}()
-					s, err := NewStdin(r, Replay)
-					if err != nil {
-						b.Fatal(err)
-					}
-					c := command(b, "cat", "-1", "0")
-					c.Stdin, c.Stdout = s, io.Discard
-					if _, err := c.Attempt(b.Context()); err != nil {
-						b.Fatal(err)
-					}
-					s.Close()
-				}
-			})
 		}
 	}
 }
