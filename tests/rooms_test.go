@@ -27,7 +27,7 @@ abi/strictjson:
 abi/transcripts: abi abi/conformance
 abi/vectors:
 cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure internal/standin github.com/alecthomas/kong
-cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags github.com/alecthomas/kong github.com/goccy/go-yaml
+cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags internal/plainyaml github.com/alecthomas/kong github.com/goccy/go-yaml
 cmd/outlast/internal/exit:
 cmd/outlast/internal/inputs:
 cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit
@@ -53,7 +53,7 @@ commands/internal/h2:
 commands/internal/line: abi golang.org/x/sys
 commands/internal/linetest: commands/internal/line
 commands/kubectl: commands/internal/line
-commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml process/procfs
+commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml internal/plainyaml process/procfs
 commands/psql: commands/internal/line
 commands/redis-cli: commands/internal/line
 host: abi plugin plugin/policy host/internal/engine
@@ -64,6 +64,7 @@ host/internal/kernel: github.com/tetratelabs/wazero
 host/internal/wasmfile:
 host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
+internal/plainyaml: github.com/goccy/go-yaml
 internal/standin: github.com/goccy/go-yaml
 journal: golang.org/x/sys
 journal/task: abi host journal

@@ -11,9 +11,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	yaml "github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+
+	"outlast/internal/plainyaml"
 )
 
 // config is the user's configuration of omnigraph, read when it is needed.
@@ -130,9 +129,8 @@ func (c config) read() (root mapping, path string, err error) {
 	case len(text) > maxConfig:
 		return mapping{}, path, fmt.Errorf("%s is longer than %d bytes", path, maxConfig)
 	}
-	root, err = document(string(text))
-	if err != nil {
-		return mapping{}, path, fmt.Errorf("%s: %w", path, err)
+	if root.node, err = plainyaml.Parse(string(text)); err != nil {
+		return mapping{}, path, fmt.Errorf("%s: %w", path, errOdd)
 	}
 	return root, path, nil
 }
@@ -169,48 +167,6 @@ type mapping struct{ node ast.Node }
 // omnigraph.
 var errOdd = errors.New("expected plain mappings of texts")
 
-// maxBrackets is how deep brackets may nest (a choice: the parser takes seconds
-// where there are thousands).
-const maxBrackets = 32
-
-// document is the mapping that a text is.
-func document(text string) (root mapping, err error) {
-	defer func() {
-		if recover() != nil { // the parser's own fault, which must not end a command
-			root, err = mapping{}, errOdd
-		}
-	}()
-	tokens := lexer.Tokenize(text + "\n") // without it, the lexer passes over some last words
-	depth := 0
-	for _, t := range tokens {
-		switch t.Type {
-		case token.AnchorType, token.AliasType, token.TagType, token.DirectiveType, token.MergeKeyType:
-			return mapping{}, errOdd
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-		case token.SequenceEndType, token.MappingEndType:
-			depth--
-		}
-		if depth > maxBrackets {
-			return mapping{}, errOdd
-		}
-	}
-	parsed, err := yaml.Parse(tokens, 0)
-	if err != nil {
-		return mapping{}, errors.New("is not YAML")
-	}
-	for _, doc := range parsed.Docs {
-		switch {
-		case doc.Body == nil:
-		case root.node != nil:
-			return mapping{}, errors.New("has more than one document")
-		default:
-			root.node = doc.Body
-		}
-	}
-	return root, nil
-}
-
 // texts is the text at a path of names, "" if there is none.
 func (m mapping) texts(names ...string) (string, error) {
 	for i, name := range names {
@@ -228,14 +184,8 @@ func (m mapping) texts(names ...string) (string, error) {
 
 // member is a member's value, nil if there is none or it is null.
 func (m mapping) member(name string) (value ast.Node, err error) {
-	var members []*ast.MappingValueNode
-	switch n := m.node.(type) {
-	case nil, *ast.NullNode:
-	case *ast.MappingNode:
-		members = n.Values
-	case *ast.MappingValueNode:
-		members = []*ast.MappingValueNode{n}
-	default:
+	members, ok := plainyaml.Members(m.node)
+	if _, null := m.node.(*ast.NullNode); !ok && !null && m.node != nil {
 		return nil, errOdd
 	}
 	found := false

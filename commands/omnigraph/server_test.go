@@ -2,6 +2,7 @@ package omnigraph
 
 import (
 	"os"
+	"outlast/internal/plainyaml"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -253,10 +254,11 @@ func FuzzConfig(f *testing.F) {
 		if len(text) > 4096 {
 			return
 		}
-		root, err := document(text)
+		node, err := plainyaml.Parse(text)
 		if err != nil {
 			return
 		}
+		root := mapping{node}
 		url, err := root.texts("servers", "prod", "url")
 		if err == nil && url != "" && !strings.Contains(text, "servers") && !strings.Contains(text, `\`) {
 			t.Errorf("%q of %q", url, text)

@@ -2,15 +2,15 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+
+	"outlast/internal/plainyaml"
 )
 
 // file is a file's settings: for every command, and for one.
@@ -47,9 +47,14 @@ func parseFile(path string, text []byte, o origin) (f file, faults []Fault) {
 		r.add(line, "", "is not UTF-8")
 		return f, r.faults
 	}
-	root, fault := r.yaml(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if fault != nil {
-		return f, []Fault{*fault}
+	root, err := plainyaml.Parse(strings.TrimPrefix(string(text), "\ufeff"))
+	var odd *plainyaml.Fault
+	if errors.As(err, &odd) {
+		where := path
+		if odd.Line > 0 {
+			where = r.at(odd.Line)
+		}
+		return f, []Fault{{Where: where, Message: odd.Message}}
 	}
 	if root != nil {
 		f = r.file(root)
@@ -68,81 +73,10 @@ func badUTF8(text []byte) int {
 	return 0
 }
 
-// yaml is the file's one document, nil if it is empty.
-func (r *reader) yaml(text []byte) (root ast.Node, fault *Fault) {
-	defer func() {
-		if recover() != nil { // the parser's own fault, which must not end a command
-			root, fault = nil, &Fault{Where: r.path, Message: "cannot be read as YAML"}
-		}
-	}()
-	tokens := lexer.Tokenize(string(text) + "\n") // without it, the lexer passes over some last words
-	if fault := r.plain(tokens); fault != nil {
-		return nil, fault
-	}
-	parsed, err := parser.Parse(tokens, 0)
-	if err != nil {
-		return nil, r.syntax(err)
-	}
-	for _, doc := range parsed.Docs {
-		switch {
-		case doc.Body == nil:
-		case root != nil:
-			return nil, &Fault{Where: r.at(lineOf(doc.Body)), Message: "a second document: expected one"}
-		default:
-			root = doc.Body
-		}
-	}
-	return root, nil
-}
-
-// maxBrackets is how deep brackets may nest (a choice: settings need three, and
-// the parser takes seconds where there are thousands).
-const maxBrackets = 8
-
-// plain refuses what settings do not need: YAML that means something else than
-// it says, some of which the parser passes over where it stands alone.
-func (r *reader) plain(tokens token.Tokens) *Fault {
-	depth := 0
-	for _, t := range tokens {
-		switch t.Type {
-		case token.AnchorType, token.AliasType, token.TagType, token.DirectiveType, token.MergeKeyType:
-			return &Fault{Where: r.at(t.Position.Line), Message: fmt.Sprintf("%.40q is an anchor, an alias, a tag or a directive: expected plain settings, each a line such as max-wait: 150s", t.Value)}
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-		case token.SequenceEndType, token.MappingEndType:
-			depth--
-		}
-		if depth > maxBrackets {
-			return &Fault{Where: r.at(t.Position.Line), Message: "too many brackets in brackets"}
-		}
-	}
-	return nil
-}
-
-// syntax is the parser's error as a fault.
-func (r *reader) syntax(err error) *Fault {
-	known, ok := err.(interface {
-		GetToken() *token.Token
-		GetMessage() string
-	})
-	if !ok || known.GetToken() == nil || known.GetToken().Position == nil {
-		message, _, _ := strings.Cut(err.Error(), "\n")
-		return &Fault{Where: r.path, Message: message}
-	}
-	return &Fault{Where: r.at(known.GetToken().Position.Line), Message: known.GetMessage()}
-}
-
 func (r *reader) at(line int) string { return fmt.Sprintf("%s:%d", r.path, line) }
 
 func (r *reader) add(line int, key, format string, args ...any) {
 	r.faults = append(r.faults, Fault{Where: r.at(line), Key: key, Message: fmt.Sprintf(format, args...)})
-}
-
-func lineOf(n ast.Node) int {
-	if t := n.GetToken(); t != nil && t.Position != nil {
-		return t.Position.Line
-	}
-	return 1
 }
 
 // commandsKey is the part of a file that has a section for each command.
@@ -158,7 +92,7 @@ func (r *reader) file(root ast.Node) file {
 		r.members(value, key, func(name string, keyNode, value ast.Node) {
 			path := key + "." + name
 			if name == "" || strings.ContainsAny(name, `/\`) {
-				r.add(lineOf(keyNode), path, "expected a command's name without its directory, such as curl")
+				r.add(plainyaml.Line(keyNode), path, "expected a command's name without its directory, such as curl")
 				return
 			}
 			s := section{}
@@ -174,14 +108,9 @@ func (r *reader) file(root ast.Node) file {
 // members calls each with every member of a mapping. Keys are plain words, and
 // each is there once.
 func (r *reader) members(n ast.Node, path string, each func(key string, keyNode, value ast.Node)) {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		r.add(lineOf(n), path, "expected settings, each a line such as max-wait: 150s, not %s", show(n))
+	values, ok := plainyaml.Members(n)
+	if !ok {
+		r.add(plainyaml.Line(n), path, "expected settings, each a line such as max-wait: 150s, not %s", show(n))
 		return
 	}
 	seen := map[string]bool{}
@@ -189,9 +118,9 @@ func (r *reader) members(n ast.Node, path string, each func(key string, keyNode,
 		key, plain := keyOf(v.Key)
 		switch {
 		case !plain:
-			r.add(lineOf(v.Key), path, "expected a plain key, not %s", show(v.Key))
+			r.add(plainyaml.Line(v.Key), path, "expected a plain key, not %s", show(v.Key))
 		case seen[key]:
-			r.add(lineOf(v.Key), join(path, key), "is there twice")
+			r.add(plainyaml.Line(v.Key), join(path, key), "is there twice")
 		default:
 			seen[key] = true
 			each(key, v.Key, v.Value)
@@ -219,7 +148,7 @@ func keyOf(n ast.Node) (key string, plain bool) {
 
 // setting reads one setting into the section.
 func (r *reader) setting(s section, where places, path, key string, keyNode, value ast.Node) {
-	known, line := find(key), lineOf(keyNode)
+	known, line := find(key), plainyaml.Line(keyNode)
 	switch {
 	case known == nil:
 		r.add(line, path+key, "there is no such setting%s", suggest(key, where))
