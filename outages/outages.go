@@ -4,7 +4,8 @@
 //	{
 //	  "version": 1,
 //	  "measured": [
-//	    {"name": "graph at 2026-08-03T21:20:21Z", "duration": "61s", "down": "…", "up": "…", "source": "…"}
+//	    {"name": "graph at 2026-08-03T21:20:21Z", "duration": "61s",
+//	     "down": "…", "up": "…", "source": "…"}
 //	  ],
 //	  "details": {
 //	    "graph at 2026-08-03T21:20:21Z": {"target": "…", "resolution": "1s", "phases": […], …}

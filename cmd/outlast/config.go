@@ -59,7 +59,7 @@ func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error
 			shown.Settings = append(shown.Settings, shownSetting{name, shownValue(flag), source, where})
 		}
 	}
-	if len(v.Command) > 0 && v.Policy == "" && !v.Given() {
+	if len(v.Command) > 0 && v.Policy == "" && !v.DescribesPolicy() {
 		shown.choose(library.For(shown.Command))
 	}
 	for _, file := range resolver.Config().LookedFor() {

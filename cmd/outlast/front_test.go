@@ -38,9 +38,9 @@ func setUpFront(env *testscript.Env) {
 }
 
 // frontCmd is "front HOW": refuse, close (accept, and close at once), 503 (of a
-// proxy), loading (as a server of today), serve, or flap (refuse and serve in turn, for half a second each). It sets
-// $FRONT to its URL and $FRONT_ADDR to its address, and notes its connections
-// in the file front.
+// proxy), loading (as a server of today), serve, or flap (refuse and serve in
+// turn, for half a second each). It sets $FRONT to its URL and $FRONT_ADDR to its
+// address, and notes its connections in the file front.
 func frontCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 || neg {
 		ts.Fatalf("usage: front refuse|close|503|loading|serve|flap")

@@ -117,7 +117,7 @@ func underLink(argv []string) (code int, under bool) {
 		return replace(name, command, env), true
 	}
 	defer run.Close()
-	return codeUnderLink(name, run.Carry(context.Background())), true
+	return codeUnderLink(name, run.Execute(context.Background())), true
 }
 
 func called(argv []string) (name string, under bool) {
@@ -185,7 +185,7 @@ func replace(name string, command, env []string) int {
 // codeUnderLink is the exit code of a run.
 func codeUnderLink(name string, err error) int {
 	var start *process.StartError
-	var refused wrap.RefusedError
+	var refused wrap.NotRunError
 	if errors.As(err, &start) {
 		return asShell(name, err)
 	}

@@ -59,7 +59,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := v.Open()
+	plug, err := v.OpenPlugin()
 	if err != nil {
 		return err
 	}

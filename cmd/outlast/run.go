@@ -65,5 +65,5 @@ func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {
 		return err
 	}
 	defer run.Close()
-	return run.Carry(ctx)
+	return run.Execute(ctx)
 }

@@ -26,7 +26,7 @@ func (v *simulateVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := v.Open(compiled)
+	plug, err := v.OpenPlugin(compiled)
 	if err != nil {
 		return err
 	}

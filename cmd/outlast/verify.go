@@ -44,14 +44,14 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := v.Open(compiled)
+	plug, err := v.OpenPlugin(compiled)
 	if err != nil {
 		return err
 	}
 	defer plug.Close(ctx)
 	c := verification.Checker{
 		Plugin: plug, Policy: p, Takes: v.AttemptDuration, Headroom: v.Headroom,
-		Speaks: wrap.ReadsSome(v.Policy, p),
+		Speaks: wrap.UnderstandsAny(v.Policy, p),
 	}
 	if c.Failure, err = v.Failure(p); err != nil {
 		return err

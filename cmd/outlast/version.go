@@ -35,7 +35,7 @@ func (v *versionVerb) Run(ctx context.Context) error {
 
 // describe asks a plugin file.
 func (v *versionVerb) describe(ctx context.Context) error {
-	p, err := v.Open()
+	p, err := v.OpenPlugin()
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@
 //
 // It needs curl, psql, redis-cli, kubectl, ssh and git on PATH, and the servers
 // postgres, initdb, pgbouncer, redis-server, sshd, haproxy and nginx (often in
-// /usr/sbin); what is not there
-// is left out, which is said on stderr. It takes about three minutes. Started as root it runs servers as a plain user.
-// It works on Linux: a server that does not answer is a full listen queue.
+// /usr/sbin); what is not there is left out, which is said on stderr. It takes
+// about three minutes. Started as root it runs servers as a plain user. It works
+// on Linux: a server that does not answer is a full listen queue.
 package main
 
 import (

@@ -34,9 +34,9 @@ type Flags struct {
 	Repeatable  bool     `group:"command" xor:"what" help:"It may change something, and be run again all the same."`
 }
 
-// Given says whether a policy is to be made. Repeatable alone says nothing of
+// DescribesPolicy says whether a policy is to be made. Repeatable alone says nothing of
 // what is retried, so it does not ask for one.
-func (f *Flags) Given() bool { return len(f.Names()) > 0 }
+func (f *Flags) DescribesPolicy() bool { return len(f.Names()) > 0 }
 
 // Names are the flags that are given and ask for a policy.
 func (f *Flags) Names() (names []string) {

@@ -228,13 +228,13 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-func TestGiven(t *testing.T) {
+func TestDescribesPolicy(t *testing.T) {
 	for _, f := range []Flags{{RetryExit: new("")}, {RetryStderr: []string{""}}, {Attempts: new(int64)}, {Backoff: new("")}} {
-		if !f.Given() {
+		if !f.DescribesPolicy() {
 			t.Errorf("%+v asks for no policy", f)
 		}
 	}
-	if (&Flags{Repeatable: true}).Given() {
+	if (&Flags{Repeatable: true}).DescribesPolicy() {
 		t.Error("--repeatable alone says nothing of what is retried")
 	}
 }

@@ -32,9 +32,9 @@ type attempts struct {
 	spent error          // why the last attempt, which failed, cannot be run again; nil: it can
 }
 
-// start gives the command the key of the call, or that of the journal, and what
-// its processes hold.
-func (a *attempts) start(lock *storeLock, run *journal.Run, record string) {
+// prepare adds the journal's record and the idempotency key, the call's or the
+// journal's, to the command's environment and arguments.
+func (a *attempts) prepare(lock *storeLock, run *journal.Run, record string) {
 	a.lock, a.journal = lock, run
 	if run != nil {
 		a.env = with(a.env, heldVar, strings.Join(append(held(a.env), record), ","))
@@ -72,7 +72,7 @@ func (a *attempts) mainCommand(n int64) *process.Command {
 	c := a.command(a.argv, n)
 	c.Stdin, c.Inputs, c.Stdout = a.stdin, a.inputs, a.tell.Writer(os.Stdout)
 	c.OneLog = isOneFile(os.Stdout, os.Stderr)
-	c.Timeout = value(a.plan.Flags.AttemptTimeout)
+	c.Timeout = orZero(a.plan.Flags.AttemptTimeout)
 	c.Interactive = a.plan.takesStdin() && show.IsTerminal(os.Stdin) && show.IsTerminal(os.Stderr)
 	return c
 }
@@ -82,7 +82,7 @@ func (a *attempts) mainCommand(n int64) *process.Command {
 // journal's, so that who runs the write again waits for this one's end.
 func (a *attempts) command(argv []string, n int64) *process.Command {
 	c := &process.Command{
-		Argv: argv, Stderr: a.tell.Writer(os.Stderr), KillAfter: value(a.plan.Flags.KillAfter), Relay: a.relay, Clock: nowMicros,
+		Argv: argv, Stderr: a.tell.Writer(os.Stderr), KillAfter: orZero(a.plan.Flags.KillAfter), Relay: a.relay, Clock: nowMicros,
 	}
 	elapsed := host.SystemClock().Now() - a.plan.Call.Started
 	c.Env = with(a.env, AttemptVar, strconv.FormatInt(n, 10))
@@ -110,8 +110,9 @@ func isOneFile(a, b *os.File) bool {
 }
 
 // spendInputs lets a failed attempt be the last if another would have less to
-// read, or may write once more where what it wrote cannot be taken back. To the policy that is as if its output had been passed on: it must not run
-// again, whatever it was.
+// read, or may write once more where what it wrote cannot be taken back. To the
+// policy that is as if its output had been passed on: it must not run again,
+// whatever it was.
 func (a *attempts) spendInputs(ended *process.Ended) {
 	if a.spent = a.inputs.Spent(); a.spent == nil && ended.Result.Sent != abi.SentNo {
 		a.spent = a.inputs.Passed()
@@ -122,7 +123,7 @@ func (a *attempts) spendInputs(ended *process.Ended) {
 	ended.Result.Streamed = ended.Result.Streamed || a.spent != nil
 }
 
-// streamedText is the reason that the policy gives.
+// streamedText is the reason in the policy's sentence, which cannot know of inputs.
 const streamedText = "since its output has been passed on"
 
 // explainSpent says in the outcome why there was no further attempt.

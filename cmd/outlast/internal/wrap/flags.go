@@ -51,8 +51,8 @@ type PluginFlags struct {
 	Plugin string `placeholder:"FILE" help:"Use this plugin instead of the one built in."`
 }
 
-// Open opens it. The error is an *exit.Error.
-func (f *PluginFlags) Open(opts ...host.Option) (*host.Plugin, error) {
+// OpenPlugin opens it. The error is an *exit.Error.
+func (f *PluginFlags) OpenPlugin(opts ...host.Option) (*host.Plugin, error) {
 	if f.Plugin != "" {
 		opts = append(opts, host.WithFile(f.Plugin))
 	}
@@ -157,8 +157,8 @@ func (f *Flags) asksMore() bool {
 	return f.AttemptTimeout != nil || f.KillAfter != nil || f.Events != "" || f.Report != "" || f.MetricsFile != ""
 }
 
-// value is what a flag was given, or 0.
-func value(d *time.Duration) time.Duration {
+// orZero is what a flag was given, or 0.
+func orZero(d *time.Duration) time.Duration {
 	if d == nil {
 		return 0
 	}

@@ -44,7 +44,7 @@ func (j *journalling) begin(ctx context.Context) (answer *journal.Entry, err err
 	}
 	j.run, answer, err = opened.Begin(ctx, key, what)
 	told()
-	if errors.Is(err, errLockBudget) {
+	if errors.Is(err, errCallBudget) {
 		err = fmt.Errorf("the call's budget of %v ended while another run of this write was under way; the command was not run", j.plan.Call.Budget)
 	}
 	j.key = key.ID()

@@ -18,8 +18,6 @@ type storeLock struct {
 	lock *omnigraph.StoreLock // nil: not held
 }
 
-var errLockBudget = errors.New("the call's budget ended")
-
 // forCall takes the lock for as long as the call lasts, where it needs that. The
 // wait for it counts against the call's budget.
 func (l *storeLock) forCall(ctx context.Context) (release func(), err error) {
@@ -30,18 +28,20 @@ func (l *storeLock) forCall(ctx context.Context) (release func(), err error) {
 	ctx, cancel := withBudget(ctx, l.plan)
 	defer cancel()
 	release, err = l.take(ctx)
-	if errors.Is(err, errLockBudget) {
+	if errors.Is(err, errCallBudget) {
 		err = fmt.Errorf("the call's budget of %v ended while waiting for %s; the command was not run", budget, strings.Join(paths, " and "))
 	}
 	return release, err
 }
 
-// withBudget ends with the call's budget, where it has one.
+var errCallBudget = errors.New("the call's budget ended")
+
+// withBudget ends with the call's budget, where it has one, because of errCallBudget.
 func withBudget(ctx context.Context, p *Plan) (context.Context, context.CancelFunc) {
 	if p.Call.Budget == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, p.Call.Budget, errLockBudget)
+	return context.WithTimeoutCause(ctx, p.Call.Budget, errCallBudget)
 }
 
 // take takes the lock of the store that the command opens itself.

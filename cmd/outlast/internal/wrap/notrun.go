@@ -14,10 +14,10 @@ import (
 	"outlast/process"
 )
 
-// RefusedError says why the command was not run. It is told under a link, too.
-type RefusedError struct{ error }
+// NotRunError says why the command was not run. It is told under a link, too.
+type NotRunError struct{ error }
 
-func (e RefusedError) Unwrap() error { return e.error }
+func (e NotRunError) Unwrap() error { return e.error }
 
 // kindInDoubt is the kind of a write that the journal does not let run.
 const kindInDoubt = "in_doubt"
@@ -46,7 +46,7 @@ func (r *Run) refuse(err error) error {
 		end.Err = err
 	}
 	r.tell.finish(end)
-	return &exit.Error{Code: code, Err: RefusedError{err}}
+	return &exit.Error{Code: code, Err: NotRunError{err}}
 }
 
 // neverRun is the end of a call without an attempt.

@@ -40,8 +40,8 @@ type Plan struct {
 
 	Flags  Flags // for what they say by themselves: limits, codes, what is told
 	Linked bool
-	Passed bool // another outlast decides what is run again, and keeps the journal
-	Aside  bool // the command takes outlast's place
+	Nested bool // another outlast around this one decides what is run again, and keeps the journal
+	Exec   bool // the command replaces outlast's process
 }
 
 // Journal is what the journal has of the write.
@@ -51,13 +51,14 @@ type Journal struct {
 	Honoured time.Duration // how long the server knows the idempotency key, counted from an attempt's end; 0: it does not
 }
 
-// Seen is what looking tells, at files and at the clock.
+// Seen is everything outside the request that a plan depends on: the program that
+// was found, its policy, the server, the time.
 type Seen struct {
 	Command  Command
 	Missing  error         // why the command cannot be started; asked only where no policy fits it
 	Policy   *host.Policy  // that is named, or the command's own; nil: neither
 	Server   string        // that omnigraph goes to; "": none
-	NoServer string        // why
+	NoServer string        // why Server is empty
 	Now      time.Duration // on the host's clock
 	Random   string        // a text that no other call has
 }
@@ -70,7 +71,7 @@ func MakePlan(r *Request, seen *Seen) (*Plan, error) {
 		p.Env = omnigraph.Env(r.Env, *p.Command.Graph, "")
 	}
 	p.describeCall(seen.Now)
-	p.stepAside(r.Env)
+	p.findOuter(r.Env)
 	if err := p.choosePolicy(seen); err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func MakePlan(r *Request, seen *Seen) (*Plan, error) {
 func (p *Plan) describeCall(now time.Duration) {
 	p.Call = p.Flags.Call(p.Command.Call(p.Argv[0]))
 	p.Call.Seed = p.Flags.Seed
-	p.Call.Budget = value(p.Flags.CallBudget)
+	p.Call.Budget = orZero(p.Flags.CallBudget)
 	p.Call.Started = now
 	p.Repeatable = p.Flags.Repeatable && p.writes()
 	p.Call.Repeatable = p.Repeatable
@@ -98,21 +99,21 @@ func (p *Plan) describeCall(now time.Duration) {
 // does too.
 func (p *Plan) writes() bool { return !p.Call.Read }
 
-// stepAside sees whether another outlast, around this one, decides what is run
-// again. A call with a key that the other one does not hold is a write of its
+// findOuter finds out whether another outlast, around this one, decides what is
+// run again. A call with a key that the other one does not hold is a write of its
 // own.
-func (p *Plan) stepAside(env []string) {
+func (p *Plan) findOuter(env []string) {
 	key, err := journal.Given(p.Flags.JournalKey)
 	ownKey := err == nil && p.Flags.Journal != "" && !slices.Contains(held(env), key.ID())
-	p.Passed = IsInside(env) && !ownKey
-	p.Aside = IsSwitchedOff(env) || p.Passed && !p.Flags.asksMore()
+	p.Nested = IsInside(env) && !ownKey
+	p.Exec = IsSwitchedOff(env) || p.Nested && !p.Flags.asksMore()
 }
 
 // choosePolicy is the one that is named, or made from flags, or that fits the
 // command.
 func (p *Plan) choosePolicy(seen *Seen) error {
 	switch {
-	case p.Flags.Given():
+	case p.Flags.DescribesPolicy():
 		return p.makePolicy()
 	case seen.Policy == nil && seen.Missing != nil:
 		return startError(seen.Missing) // whatever its policy would be
@@ -148,9 +149,9 @@ func (p *Plan) makePolicy() (err error) {
 }
 
 // judge says what may be concluded from what an attempt prints. It speaks for
-// the whole attempt if the program is the command that the policy reads, and its
-// line makes one request that can have effects. Without that, nothing that is
-// printed makes a write be repeated.
+// the whole attempt if the program is a command whose output the policy understands,
+// and its line makes one request that can have effects. Without that, nothing that
+// is printed makes a write be repeated.
 func (p *Plan) judge() {
 	switch {
 	case p.Call.Read, p.Call.Repeatable:
@@ -161,14 +162,15 @@ func (p *Plan) judge() {
 	}
 }
 
-// speaksForItself says whether the program is the command that the policy reads.
+// speaksForItself says whether the program is a command whose output the policy
+// understands.
 func (p *Plan) speaksForItself() bool {
-	return p.Command.Known && reads(p.Flags.Policy, p.Policy, library.For(p.Argv[0]))
+	return p.Command.Known && understands(p.Flags.Policy, p.Policy, library.For(p.Argv[0]))
 }
 
 func (p *Plan) chooseJournal() {
 	f := &p.Flags
-	if f.Journal == "" || !p.writes() || p.Passed {
+	if f.Journal == "" || !p.writes() || p.Nested {
 		return
 	}
 	p.Journal.Dir = f.Journal

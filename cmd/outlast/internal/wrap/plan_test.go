@@ -36,7 +36,7 @@ func seen(t testing.TB, r *Request, known bool) *Seen {
 	if name == "" {
 		name = library.For(r.Argv[0])
 	}
-	if name != "" && !r.Flags.Given() {
+	if name != "" && !r.Flags.DescribesPolicy() {
 		p, err := library.Load(name)
 		if err != nil {
 			t.Fatal(err)
@@ -263,8 +263,8 @@ func TestInsideAnotherOutlast(t *testing.T) {
 		name   string
 		env    []string
 		flags  []func(*Flags)
-		passed bool
-		aside  bool
+		nested bool
+		exec   bool
 		kept   bool
 	}{
 		{"alone", nil, nil, false, false, false},
@@ -281,8 +281,8 @@ func TestInsideAnotherOutlast(t *testing.T) {
 		r := request(curlWrite, c.flags...)
 		r.Env = append(r.Env, c.env...)
 		p := plan(t, r, seen(t, r, true))
-		if p.Passed != c.passed || p.Aside != c.aside || (p.Journal.Dir != "") != c.kept {
-			t.Errorf("%s: passed %t, aside %t, journal %q", c.name, p.Passed, p.Aside, p.Journal.Dir)
+		if p.Nested != c.nested || p.Exec != c.exec || (p.Journal.Dir != "") != c.kept {
+			t.Errorf("%s: nested %t, exec %t, journal %q", c.name, p.Nested, p.Exec, p.Journal.Dir)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestWhichProgramsWritesAreRepeated(t *testing.T) {
 					flags.Policy, flags.Remote, flags.Ready = p.policy, true, "auto"
 					argv := append([]string{p.program}, strings.Fields(line)[1:]...)
 					request := &Request{Flags: flags, Argv: argv, Env: os.Environ()}
-					seen, err := look(request)
+					seen, err := inspect(request)
 					if err != nil {
 						t.Fatalf("%s: %v", p.what, err)
 					}

@@ -29,7 +29,7 @@ func Prepare(r *Request) (*Run, error) {
 	if err := r.Flags.check(); err != nil {
 		return nil, err
 	}
-	seen, err := look(r)
+	seen, err := inspect(r)
 	if err != nil {
 		return nil, err
 	}
@@ -40,26 +40,35 @@ func Prepare(r *Request) (*Run, error) {
 	return open(plan)
 }
 
-func open(p *Plan) (_ *Run, err error) {
-	r := &Run{plan: p}
-	if r.plugin, err = p.Flags.Open(); err != nil {
+func open(p *Plan) (*Run, error) {
+	r := &Run{plan: p, attempts: &attempts{plan: p, argv: p.Argv, env: p.Env}}
+	if err := r.open(); err != nil {
+		r.attempts.close()
 		return nil, err
 	}
-	if r.tell, err = newTelling(p); err != nil {
-		return nil, exit.Usage("%v", err)
-	}
-	stdin, err := process.NewStdin(os.Stdin, process.StdinMode(p.Flags.Stdin))
-	if err != nil {
-		return nil, exit.Usage("%v", err)
-	}
-	inputs, err := process.NewInputs(p.Argv[1:], stdin)
-	if err != nil {
-		return nil, exit.Unusable(err)
-	}
-	r.lock = &storeLock{plan: p, tell: r.tell.Printer}
-	r.journal = journalling{plan: p, tell: r.tell.Printer}
-	r.attempts = &attempts{plan: p, tell: r.tell.Printer, argv: p.Argv, env: p.Env, stdin: stdin, inputs: inputs}
 	return r, nil
+}
+
+// open opens last what tells of the run: the events of one that cannot begin
+// would have no end.
+func (r *Run) open() (err error) {
+	p, a := r.plan, r.attempts
+	if r.plugin, err = p.Flags.OpenPlugin(); err != nil {
+		return err
+	}
+	if a.stdin, err = process.NewStdin(os.Stdin, process.StdinMode(p.Flags.Stdin)); err != nil {
+		return exit.Usage("%v", err)
+	}
+	if a.inputs, err = process.NewInputs(p.Argv[1:], a.stdin); err != nil {
+		return exit.Unusable(err)
+	}
+	if r.tell, err = newTelling(p); err != nil {
+		return exit.Usage("%v", err)
+	}
+	a.tell = r.tell.Printer
+	r.lock = &storeLock{plan: p, tell: a.tell}
+	r.journal = journalling{plan: p, tell: a.tell}
+	return nil
 }
 
 // Close gives back what the run holds. The plugin is not closed: that would wait
@@ -69,21 +78,21 @@ func (r *Run) Close() {
 	r.attempts.close()
 }
 
-// Carry carries the plan out. The error says which exit code the process ends
+// Execute carries the plan out. The error says which exit code the process ends
 // with, and may have been told already.
-func (r *Run) Carry(ctx context.Context) error {
-	if r.plan.Aside {
+func (r *Run) Execute(ctx context.Context) error {
+	if r.plan.Exec {
 		argv, env := withKey(r.plan.Argv, r.plan.Env, r.plan.IdempotencyKey)
 		return startError(process.Replace(argv, env))
 	}
-	return r.tell.error(r.carry(ctx))
+	return r.tell.error(r.execute(ctx))
 }
 
-func (r *Run) carry(ctx context.Context) error {
+func (r *Run) execute(ctx context.Context) error {
 	// What an attempt leaves behind becomes outlast's to end, where the system has that.
 	_ = process.BecomeSubreaper()
 	r.relay, ctx = process.NewRelay(ctx, process.RelayOptions{
-		KillAfter: value(r.plan.Flags.KillAfter), Refused: func(err error) { r.tell.Notice("%v", err) },
+		KillAfter: orZero(r.plan.Flags.KillAfter), Refused: func(err error) { r.tell.Notice("%v", err) },
 	})
 	r.attempts.relay, r.tell.ctx = r.relay, ctx
 	if r.plan.Flags.Verbose {
@@ -95,7 +104,7 @@ func (r *Run) carry(ctx context.Context) error {
 	case answer != nil:
 		return r.answer(answer)
 	}
-	r.attempts.start(r.lock, r.journal.run, r.journal.key)
+	r.attempts.prepare(r.lock, r.journal.run, r.journal.key)
 	code, err := r.end(r.call(ctx))
 	return r.endBySignal(code, codeError(code, err))
 }
@@ -125,7 +134,7 @@ func (r *Run) call(ctx context.Context) ending {
 		return ending{err: err}
 	}
 	defer release()
-	if r.plan.Passed {
+	if r.plan.Nested {
 		return r.once(ctx)
 	}
 	outcome, err := r.plugin.RunInPlugin(ctx, r.journal.under(&host.Task{

@@ -23,7 +23,7 @@ type telling struct {
 	counter  *metrics.Recorder
 	name     *nameCheck      // of the server's host; nil: none is known
 	ctx      context.Context // the call's
-	gc       collector
+	gc       gcPause
 }
 
 // newTelling opens what is kept of the call.
@@ -34,13 +34,13 @@ func newTelling(p *Plan) (t *telling, err error) {
 		Out: stderrOf(p), Format: formatOf(f.LogFormat), Watched: p.Watch.shown(), Quiet: f.Quiet, Verbose: f.Verbose,
 		Progress: &t.progress,
 	})
-	t.recorder, err = record.Open(record.Options{
-		Events: f.Events, Report: f.Report, Call: p.Call, Policy: p.Policy, PluginDigest: pluginDigest(f.Plugin),
-		Command: label(p.Argv[0]), Progress: &t.progress, Tell: t.Notice,
+	t.counter, err = metrics.Open(metrics.Options{
+		Path: f.MetricsFile, Policy: p.Policy.Name(), Command: p.Argv[0], Progress: &t.progress, Tell: t.Notice,
 	})
-	if err == nil {
-		t.counter, err = metrics.Open(metrics.Options{
-			Path: f.MetricsFile, Policy: p.Policy.Name(), Command: p.Argv[0], Progress: &t.progress, Tell: t.Notice,
+	if err == nil { // it tells of the call at once
+		t.recorder, err = record.Open(record.Options{
+			Events: f.Events, Report: f.Report, Call: p.Call, Policy: p.Policy, PluginDigest: pluginDigest(f.Plugin),
+			Command: label(p.Argv[0]), Progress: &t.progress, Tell: t.Notice,
 		})
 	}
 	return t, err

@@ -7,17 +7,17 @@ import (
 	"outlast/host"
 )
 
-// The collector is kept from the loading of the plugin, and from nothing else:
+// The garbage collector is kept from the loading of the plugin, and from nothing else:
 // a command may run, and be waited for, for hours.
-func TestCollectorWaitsForTheLoadingOnly(t *testing.T) {
+func TestGCPausesForTheLoadingOnly(t *testing.T) {
 	const usual = 73
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	percent := func() int {
-		p := debug.SetGCPercent(usual)
-		debug.SetGCPercent(p)
-		return p
+		now := debug.SetGCPercent(usual)
+		debug.SetGCPercent(now)
+		return now
 	}
-	var c collector
+	var pause gcPause
 	for _, step := range []struct {
 		event host.Event
 		want  int
@@ -28,7 +28,7 @@ func TestCollectorWaitsForTheLoadingOnly(t *testing.T) {
 		{host.Waiting{}, usual},
 		{host.AttemptEnded{Attempt: 2}, usual},
 	} {
-		c.observe(step.event)
+		pause.observe(step.event)
 		if got := percent(); got != step.want {
 			t.Errorf("after %+v the collector runs at %d %%, want %d", step.event, got, step.want)
 		}

@@ -10,15 +10,15 @@ import (
 	"outlast/ready"
 )
 
-// look finds out what a plan depends on beside the request. The error is an
+// inspect finds out what a plan depends on beside the request. The error is an
 // *exit.Error.
-func look(r *Request) (*Seen, error) {
+func inspect(r *Request) (*Seen, error) {
 	f := &r.Flags
 	if err := checkWrappers(f.Wrapper); err != nil {
 		return nil, err
 	}
 	seen := &Seen{Command: recognise(r.Argv, r.Env, f.Wrapper), Now: host.SystemClock().Now()}
-	if !f.Given() {
+	if !f.DescribesPolicy() {
 		if err := seen.findPolicy(f.Policy, r.Argv[0]); err != nil {
 			return nil, err
 		}

@@ -6,8 +6,8 @@ import (
 	"outlast/host"
 )
 
-// collector keeps Go's garbage collector away from the loading of the plugin.
-type collector struct {
+// gcPause keeps Go's garbage collector away from the loading of the plugin.
+type gcPause struct {
 	usual int // Go's percentage, while another holds
 }
 
@@ -17,13 +17,13 @@ type collector struct {
 // (measured).
 const loadingGC = 800
 
-func (c *collector) observe(e host.Event) {
+func (p *gcPause) observe(e host.Event) {
 	switch e := e.(type) {
 	case host.AttemptEnded:
 		if !e.OK && e.Attempt == 1 {
-			c.usual = debug.SetGCPercent(loadingGC)
+			p.usual = debug.SetGCPercent(loadingGC)
 		}
 	case host.Loaded:
-		debug.SetGCPercent(c.usual)
+		debug.SetGCPercent(p.usual)
 	}
 }

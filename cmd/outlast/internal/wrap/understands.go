@@ -13,10 +13,10 @@ import (
 	"outlast/plugin/policy"
 )
 
-// reads says whether a policy is one that reads a command: the command's own, or
-// one that differs from that in numbers and names only. given is how the user
-// named it; "": not at all.
-func reads(given string, p *host.Policy, own string) bool {
+// understands says whether a policy understands a command's output: it is the
+// command's own, or differs from that in numbers and names only. given is how the
+// user named it; "": not at all.
+func understands(given string, p *host.Policy, own string) bool {
 	switch {
 	case given == "" || given == own, own == "omnigraph" && given == "witan-core":
 		return true
@@ -24,18 +24,18 @@ func reads(given string, p *host.Policy, own string) bool {
 		return false
 	}
 	doc, err := policy.Parse(library.Source(own))
-	return err == nil && reflect.DeepEqual(reading(doc.Normal), reading(p.Document()))
+	return err == nil && reflect.DeepEqual(recognition(doc.Normal), recognition(p.Document()))
 }
 
-// ReadsSome says whether a policy reads any command that outlast knows. Nothing
-// that is printed under another one makes run repeat a write.
-func ReadsSome(given string, p *host.Policy) bool {
-	return slices.ContainsFunc(library.Names(), func(own string) bool { return reads(given, p, own) })
+// UnderstandsAny says whether a policy understands any command that outlast knows.
+// Nothing that is printed under another one makes run repeat a write.
+func UnderstandsAny(given string, p *host.Policy) bool {
+	return slices.ContainsFunc(library.Names(), func(own string) bool { return understands(given, p, own) })
 }
 
-// reading is what a document in normal form recognises and does, for whatever
+// recognition is what a document in normal form recognises and does, for whatever
 // times.
-func reading(document string) map[string]any {
+func recognition(document string) map[string]any {
 	var members map[string]any
 	if json.Unmarshal([]byte(document), &members) != nil {
 		return nil
@@ -55,7 +55,7 @@ func (p *Plan) unproven(o *abi.Outcome) string {
 	const claims = "give --read if it changes nothing, or --repeatable if it may be run again"
 	switch program := filepath.Base(p.Argv[0]); {
 	case p.Command.Known:
-		return fmt.Sprintf("this policy does not read what %s prints as its own does: %s", program, claims)
+		return fmt.Sprintf("this policy does not understand what %s prints as its own does: %s", program, claims)
 	case p.Command.Name != "":
 		return fmt.Sprintf("this %s is a script, or another program of that name, which may do more than one thing: %s, "+
 			"or --wrapper FILE if it runs the real %[1]s once", p.Command.Name, claims)
