@@ -21,40 +21,27 @@ func noProcess(t *testing.T, pid int) {
 	}
 }
 
-func TestCancelKillsTheGroupThatIgnoresSIGTERM(t *testing.T) {
-	dir := t.TempDir()
-	child, parent := filepath.Join(dir, "child"), filepath.Join(dir, "parent")
-	c := command(t, "family", child, parent)
-	c.KillAfter = 200 * time.Millisecond
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { waitForFile(parent); cancel() }()
-	e, err := c.Attempt(ctx)
-	if err != nil {
-		t.Fatal(err)
+func TestCancelKillsTheGroup(t *testing.T) {
+	for what, signal := range map[string]string{
+		"family": "SIGKILL", // it ignores SIGTERM
+		"last":   "SIGTERM", // which the child outlives
+	} {
+		dir := t.TempDir()
+		child, parent := filepath.Join(dir, "child"), filepath.Join(dir, "parent")
+		c := command(t, what, child, parent)
+		c.KillAfter = 200 * time.Millisecond
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { waitForFile(parent); cancel() }()
+		e, err := c.Attempt(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Result.Signal != signal || !e.Cancelled || e.Result.TimedOut {
+			t.Errorf("%s: %+v, cancelled %v", what, e.Result, e.Cancelled)
+		}
+		noProcess(t, pidIn(t, parent))
+		noProcess(t, pidIn(t, child))
 	}
-	if e.Result.Signal != "SIGKILL" || !e.Cancelled || e.Result.TimedOut {
-		t.Errorf("%+v, cancelled %v", e.Result, e.Cancelled)
-	}
-	noProcess(t, pidIn(t, parent))
-	noProcess(t, pidIn(t, child))
-}
-
-func TestCancelKillsWhatOutlivesTheChild(t *testing.T) {
-	dir := t.TempDir()
-	child, parent := filepath.Join(dir, "child"), filepath.Join(dir, "parent")
-	c := command(t, "last", child, parent)
-	c.KillAfter = 200 * time.Millisecond
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { waitForFile(parent); cancel() }()
-	e, err := c.Attempt(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.Result.Signal != "SIGTERM" || !e.Cancelled {
-		t.Errorf("%+v, cancelled %v", e.Result, e.Cancelled)
-	}
-	noProcess(t, pidIn(t, parent))
-	noProcess(t, pidIn(t, child))
 }
 
 func TestPoliteChildMayEndByItself(t *testing.T) {

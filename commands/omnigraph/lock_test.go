@@ -4,13 +4,33 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
+
+// talking starts a command that is talked with: what it reads, and the lines that
+// it prints.
+func talking(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, lines *bufio.Scanner) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in, bufio.NewScanner(out)
+}
 
 func lock(t *testing.T, path string) func() error {
 	t.Helper()
@@ -124,18 +144,8 @@ fcntl.flock(f.fileno(), fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 fcntl.flock(f.fileno(), fcntl.LOCK_UN)`, path)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	h := &holder{t: t, in: in, wait: cmd.Wait, lines: bufio.NewScanner(out)}
+	in, lines := talking(t, cmd)
+	h := &holder{t: t, in: in, wait: cmd.Wait, lines: lines}
 	return h
 }
 

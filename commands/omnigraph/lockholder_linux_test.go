@@ -95,24 +95,14 @@ func startFamily(t *testing.T, path, program string, env ...string) *family {
 		path, self, "-test.run=^TestChildLocks$")
 	cmd.Env = append(os.Environ(), append(env, "OUTLAST_TEST_LOCK="+path)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, lines := talking(t, cmd)
 	timer := time.AfterFunc(patience, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	t.Cleanup(func() {
 		timer.Stop()
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		cmd.Wait()
 	})
-	return &family{t: t, cmd: cmd, in: in, lines: bufio.NewScanner(out)}
+	return &family{t: t, cmd: cmd, in: in, lines: lines}
 }
 
 // says reads the next line, without what the testing package adds.

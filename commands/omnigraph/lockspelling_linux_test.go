@@ -1,7 +1,6 @@
 package omnigraph
 
 import (
-	"bufio"
 	"context"
 	"os"
 	"os/exec"
@@ -20,18 +19,7 @@ func writer(t *testing.T, store string) (release func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	cmd := exec.CommandContext(ctx, self, "-test.run=^TestChildLocks$")
 	cmd.Env = append(os.Environ(), "OUTLAST_TEST_STORE="+store, "GORACE=atexit_sleep_ms=0") // no second for each
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
+	in, lines := talking(t, cmd)
 	if !lines.Scan() || lines.Text() != "locked, here true" {
 		t.Fatalf("a writer of %q says %q", store, lines.Text())
 	}

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"outlast/tests/omnigraph/life"
 )
 
 // patience is when a test gives up. No speed is asserted.
@@ -24,22 +25,7 @@ const patience = 60 * time.Second
 // built is where TestMain has put outlast and the stand-in.
 var built string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "outlast-link-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		build := exec.Command("go", "build", "-o", dir+"/", "outlast/cmd/outlast", "outlast/tests/omnigraph/omnigraph", "outlast/tests/omnigraph/omnigraph-server")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-			return 1
-		}
-		built = dir
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(life.Main(m, &built)) }
 
 // house is a folder with link/, other/ and real/ on PATH in this order. A link
 // named omnigraph is in the first, the stand-in of that name in the last.

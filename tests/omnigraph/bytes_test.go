@@ -5,10 +5,8 @@
 package omnigraph
 
 import (
-	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"outlast/tests/omnigraph/faults"
+	"outlast/tests/omnigraph/life"
 )
 
 // captures are what omnigraph printed, kept with the policy that reads them.
@@ -27,22 +26,7 @@ const patience = 60 * time.Second
 // built is where TestMain has put the tool, the stand-in and its server.
 var built string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "outlast-omnigraph-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		build := exec.Command("go", "build", "-o", dir+"/", "outlast/cmd/outlast", "outlast/tests/omnigraph/omnigraph", "outlast/tests/omnigraph/omnigraph-server")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-			return 1
-		}
-		built = dir
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(life.Main(m, &built)) }
 
 // unprovoked are the captures' scenarios that no server's fault brings about.
 var unprovoked = []string{
