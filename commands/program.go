@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"outlast/commands/internal/line"
+	"outlast/internal/environ"
 )
 
 // Program is the file that runs when a command is called.
@@ -61,7 +62,7 @@ func (p Program) Is(name string) (env []string, ok bool) {
 }
 
 // runsMore says whether bash reads another file before any script.
-func runsMore(env []string) bool { return line.Environment(env)["BASH_ENV"] != "" }
+func runsMore(env []string) bool { return environ.Get(env, "BASH_ENV") != "" }
 
 // maxHead bounds what is read of a program's file. The wrappers that are known
 // are smaller: Debian's pg_wrapper has 10 KB, the shims less than 1 KB.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"outlast/commands/internal/line"
 	"outlast/commands/internal/linetest"
+	"outlast/internal/environ"
 )
 
 // real is an installed command's file, of the system's own format.
@@ -156,7 +156,7 @@ func TestWrappersSetVariables(t *testing.T) {
 	dir := t.TempDir()
 	linetest.Write(t, dir+"/curl", "#!/bin/sh\nexport CURL_HOME="+dir+"/x\nHOME=\"/a b\"\nexec "+real(t, "curl")+" \"$@\"\n", 0o700)
 	env, ok := Program{Path: dir + "/curl", Env: []string{"HOME=/h"}}.Is("curl")
-	if vars := line.Environment(env); !ok || vars["CURL_HOME"] != dir+"/x" || vars["HOME"] != "/a b" {
+	if !ok || environ.Get(env, "CURL_HOME") != dir+"/x" || environ.Get(env, "HOME") != "/a b" {
 		t.Errorf("%t, %q", ok, env)
 	}
 	linetest.AccountAt(t, "", true)

@@ -3,9 +3,10 @@ package ready
 import (
 	"net/netip"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
+
+	"outlast/internal/environ"
 )
 
 // ProxyFor says whether a command with this environment reaches the target by a
@@ -17,35 +18,20 @@ import (
 // ALL_PROXY counts, loopback is not spared, and "*" in NO_PROXY spares names but
 // not addresses. Where releases of reqwest differ, a proxy counts as selected.
 func ProxyFor(env []string, t Target) (name string, selected bool) {
-	vars := environment(env)
 	own, alternative := "HTTP_PROXY", "http_proxy"
 	if t.Scheme == "https" {
 		own, alternative = "HTTPS_PROXY", "https_proxy"
 	}
 	names := []string{own, alternative, "ALL_PROXY", "all_proxy"}
-	if _, cgi := vars["REQUEST_METHOD"]; cgi && own == "HTTP_PROXY" {
+	if _, cgi := environ.Find(env, "REQUEST_METHOD"); cgi && own == "HTTP_PROXY" {
 		names = names[2:] // anyone could set it with a header "Proxy"
 	}
 	for _, name := range names {
-		if isProxy(vars[name]) && !spared(vars, t.Host) {
+		if isProxy(environ.Get(env, name)) && !spared(env, t.Host) {
 			return name, true
 		}
 	}
 	return "", false
-}
-
-// environment is a list of name=value as a map; the last one counts, as it does
-// for a process that os/exec starts. Names on Windows have no case.
-func environment(env []string) map[string]string {
-	vars := make(map[string]string, len(env))
-	for _, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		vars[name] = value
-		if runtime.GOOS == "windows" {
-			vars[strings.ToUpper(name)] = value
-		}
-	}
-	return vars
 }
 
 // isProxy says whether a value names a proxy. One without a scheme is HTTP's.
@@ -63,10 +49,10 @@ func isProxy(value string) bool {
 }
 
 // spared says whether NO_PROXY, or without that no_proxy, has the host.
-func spared(vars map[string]string, host string) bool {
-	list, ok := vars["NO_PROXY"]
+func spared(env []string, host string) bool {
+	list, ok := environ.Find(env, "NO_PROXY")
 	if !ok {
-		list = vars["no_proxy"]
+		list = environ.Get(env, "no_proxy")
 	}
 	address, err := netip.ParseAddr(host)
 	for _, entry := range strings.Split(list, ",") {

@@ -27,7 +27,7 @@ abi/strictjson:
 abi/transcripts: abi abi/conformance
 abi/vectors:
 cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure internal/standin github.com/alecthomas/kong
-cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags internal/plainyaml github.com/alecthomas/kong github.com/goccy/go-yaml
+cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags internal/plainyaml github.com/alecthomas/kong github.com/goccy/go-yaml internal/environ
 cmd/outlast/internal/exit:
 cmd/outlast/internal/inputs:
 cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit
@@ -45,16 +45,16 @@ cmd/outlast/internal/simulation: abi cmd/outlast/internal commands host outages 
 cmd/outlast/internal/verification: abi cmd/outlast/internal host outages simulate
 cmd/outlast/internal/wholefile:
 cmd/outlast/internal/words:
-cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong
-commands: abi abi/fields abi/strictjson commands
-commands/curl: commands/internal/line
-commands/git: commands/internal/line
+cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong internal/environ
+commands: abi abi/fields abi/strictjson commands internal/environ
+commands/curl: commands/internal/line internal/environ
+commands/git: commands/internal/line internal/environ
 commands/internal/h2:
-commands/internal/line: abi golang.org/x/sys
+commands/internal/line: abi golang.org/x/sys internal/environ
 commands/internal/linetest: commands/internal/line
 commands/kubectl: commands/internal/line
-commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml internal/plainyaml process/procfs
-commands/psql: commands/internal/line
+commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml internal/plainyaml process/procfs internal/environ
+commands/psql: commands/internal/line internal/environ
 commands/redis-cli: commands/internal/line
 host: abi plugin plugin/policy host/internal/engine
 host/internal/engine: host/internal/kernel host/internal/engine/diskcache host/internal/wasmfile abi plugin github.com/tetratelabs/wazero golang.org/x/sys
@@ -64,6 +64,7 @@ host/internal/kernel: github.com/tetratelabs/wazero
 host/internal/wasmfile:
 host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
+internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
 internal/standin: github.com/goccy/go-yaml
 journal: golang.org/x/sys
@@ -79,7 +80,7 @@ process: abi process/quit process/atstart golang.org/x/sys process/procfs
 process/atstart:
 process/procfs: golang.org/x/sys
 process/quit: process/atstart
-ready: abi host
+ready: abi host internal/environ
 simulate: abi plugin/policy
 simulate/plot: simulate golang.org/x/image
 tests:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"outlast/commands/internal/line"
+	"outlast/internal/environ"
 )
 
 // Command is curl.
@@ -46,9 +47,9 @@ var (
 // transfer: a transfer after another one can fail to connect when the one
 // before has been sent.
 func parse(argv, env []string) line.Line {
-	args, vars := argv[1:], line.Environment(env)
+	args := argv[1:]
 	options, urls, ok := grammar.Scan(args)
-	if !ok || readsConfig(args, vars) {
+	if !ok || readsConfig(args, env) {
 		return line.Line{}
 	}
 	method, data, get, upload, globs := "", false, false, false, true
@@ -182,7 +183,7 @@ func ownWords(stderr string) string {
 
 // readsConfig says whether curl may read options from the user's files: not
 // with -q as its first argument, and not if there is no such file.
-func readsConfig(args []string, env map[string]string) bool {
+func readsConfig(args []string, env []string) bool {
 	if len(args) > 0 && (args[0] == "--disable" || args[0] == "-q") {
 		return false
 	}
@@ -193,9 +194,9 @@ func readsConfig(args []string, env map[string]string) bool {
 // configs are the files that curl may take for its .curlrc. It takes the
 // first that it can open; CURL_HOME and XDG_CONFIG_HOME come before HOME, and
 // the account's home last. Releases before 7.88 know fewer of them.
-func configs(env map[string]string) (files []string, known bool) {
+func configs(env []string) (files []string, known bool) {
 	dirs, known := line.Homes(env)
-	for _, dir := range append([]string{env["CURL_HOME"], env["XDG_CONFIG_HOME"]}, dirs...) {
+	for _, dir := range append([]string{environ.Get(env, "CURL_HOME"), environ.Get(env, "XDG_CONFIG_HOME")}, dirs...) {
 		if dir == "" {
 			continue
 		}

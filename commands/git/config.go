@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outlast/commands/internal/line"
+	"outlast/internal/environ"
 )
 
 // listing bounds the time in which git lists its settings (a choice; it takes
@@ -19,13 +20,12 @@ const listing = 5 * time.Second
 // the options -c, --upload-pack and --template may, too. git itself is asked for
 // its settings, since it finds them in six places, by includes and by conditions.
 func runsMore(program string, global, env []string) bool {
-	vars := line.Environment(env)
 	for _, name := range []string{"GIT_PROXY_COMMAND", "GIT_TEMPLATE_DIR", "GIT_EXEC_PATH"} {
-		if vars[name] != "" {
+		if environ.Get(env, name) != "" {
 			return true
 		}
 	}
-	if !isPlainSSH(vars["GIT_SSH_COMMAND"]) || !isPlainSSH(vars["GIT_SSH"]) {
+	if !isPlainSSH(environ.Get(env, "GIT_SSH_COMMAND")) || !isPlainSSH(environ.Get(env, "GIT_SSH")) {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), listing)

@@ -12,13 +12,12 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"outlast/internal/environ"
 	"outlast/internal/plainyaml"
 )
 
 // config is the user's configuration of omnigraph, read when it is needed.
 type config struct{ env []string }
-
-func lazily(env []string) config { return config{env} }
 
 // server is the URL of a server that is named, or is one itself.
 func (c config) server(where, name string) (string, error) {
@@ -138,7 +137,7 @@ func (c config) read() (root mapping, path string, err error) {
 // path is where the file is.
 func (c config) path() (string, error) {
 	const name = "config.yaml"
-	folder, given := find(c.env, homeVar)
+	folder, given := environ.Find(c.env, homeVar)
 	rest, inHome := strings.CutPrefix(folder+"/", "~/")
 	switch {
 	case given && folder == "":
@@ -146,7 +145,7 @@ func (c config) path() (string, error) {
 	case given && !inHome:
 		return filepath.Join(folder, name), nil
 	}
-	home, ok := find(c.env, "HOME")
+	home, ok := environ.Find(c.env, "HOME")
 	if !ok {
 		u, err := user.LookupId(strconv.Itoa(os.Getuid()))
 		if err != nil {

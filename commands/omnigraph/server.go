@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"outlast/internal/environ"
 )
 
 // What in the environment says where a command goes.
@@ -38,7 +40,7 @@ func (p *parser) serverURL(env []string) (string, error) {
 	case p.ways() > 1:
 		return "", fmt.Errorf("the command line has more than one address")
 	case p.server.given:
-		return lazily(env).server("--server", p.server.value)
+		return config{env}.server("--server", p.server.value)
 	case p.ways() > 0 && !p.inv.Remote:
 		return "", nil // what it opens is not a server
 	case p.ways() > 0:
@@ -48,14 +50,14 @@ func (p *parser) serverURL(env []string) (string, error) {
 	case p.inv.Verb == "alias":
 		return "", fmt.Errorf("an alias has a server of its own")
 	case p.profile.given:
-		return lazily(env).profile("--profile", p.profile.value)
+		return config{env}.profile("--profile", p.profile.value)
 	case !p.direct && hasContext(p.inv.Verb):
 		return "", fmt.Errorf("%s may say where the command goes", contextFile)
 	}
-	if name := lookup(env, profileVar); name != "" {
-		return lazily(env).profile(profileVar, name)
+	if name := environ.Get(env, profileVar); name != "" {
+		return config{env}.profile(profileVar, name)
 	}
-	return lazily(env).defaults()
+	return config{env}.defaults()
 }
 
 // contextFile is where a folder says which server some commands go to, by a
@@ -74,16 +76,3 @@ func hasContext(verb string) bool {
 }
 
 // lookup is a variable's value; the last one counts.
-func lookup(env []string, name string) (value string) {
-	value, _ = find(env, name)
-	return value
-}
-
-func find(env []string, name string) (value string, ok bool) {
-	for _, entry := range env {
-		if n, v, is := strings.Cut(entry, "="); is && n == name {
-			value, ok = v, true
-		}
-	}
-	return value, ok
-}

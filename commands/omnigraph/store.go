@@ -24,12 +24,3 @@ func scheme(store string) storage {
 	}
 	return otherScheme
 }
-
-// ServerURL is the server's address if --server has one, and "" if it has a
-// name, which only the user's configuration resolves.
-func (inv Invocation) ServerURL() string {
-	if strings.HasPrefix(inv.Server, "http://") || strings.HasPrefix(inv.Server, "https://") {
-		return inv.Server
-	}
-	return ""
-}

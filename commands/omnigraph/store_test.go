@@ -23,16 +23,3 @@ func TestScheme(t *testing.T) {
 		}
 	}
 }
-
-func TestServerURL(t *testing.T) {
-	for server, want := range map[string]string{
-		"http://127.0.0.1:8080": "http://127.0.0.1:8080",
-		"https://h/base":        "https://h/base",
-		"prod":                  "",
-		"ftp://x":               "",
-	} {
-		if got := Parse([]string{"omnigraph", "query", "q", "--server", server}).ServerURL(); got != want {
-			t.Errorf("%q: %q", server, got)
-		}
-	}
-}

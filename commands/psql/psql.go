@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"outlast/commands/internal/line"
+	"outlast/internal/environ"
 )
 
 // Command is psql.
@@ -53,7 +54,7 @@ func parse(argv, env []string) line.Line {
 			given = true
 		}
 	}
-	if !given || rc && readsRC(line.Environment(env)) {
+	if !given || rc && readsRC(env) {
 		return line.Line{}
 	}
 	return line.Line{Direct: true, Unsent: unsent}
@@ -86,7 +87,7 @@ func isPlainSQL(path string) bool {
 }
 
 // readsRC says whether there may be a psqlrc.
-func readsRC(env map[string]string) bool {
+func readsRC(env []string) bool {
 	prefixes, known := configs(env)
 	return !known || line.AnyBegins(prefixes)
 }
@@ -95,11 +96,11 @@ func readsRC(env map[string]string) bool {
 // connected: the system's, and that of PSQLRC or else of the user's home, each
 // with or without "-" and psql's version behind. Of PSQLRC only that it means no
 // file is known.
-func configs(env map[string]string) (prefixes []string, known bool) {
+func configs(env []string) (prefixes []string, known bool) {
 	for _, dir := range systemDirs {
 		prefixes = append(prefixes, filepath.Join(dir, "psqlrc"))
 	}
-	if rc := env["PSQLRC"]; rc != "" {
+	if rc := environ.Get(env, "PSQLRC"); rc != "" {
 		return prefixes, rc == "/dev/null"
 	}
 	dirs, known := line.Homes(env)

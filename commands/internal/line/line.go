@@ -58,18 +58,6 @@ func Base(command string) string {
 	return name
 }
 
-// Environment is what the variables are; the last of a name counts, as for a
-// process that is started with them.
-func Environment(env []string) map[string]string {
-	vars := map[string]string{}
-	for _, e := range env {
-		if name, value, ok := strings.Cut(e, "="); ok {
-			vars[name] = value
-		}
-	}
-	return vars
-}
-
 // StartsWithAny says whether a text starts with one of the prefixes.
 func StartsWithAny(s string, prefixes ...string) bool {
 	for _, p := range prefixes {

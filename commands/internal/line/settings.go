@@ -7,21 +7,23 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"outlast/internal/environ"
 )
 
 // Homes are the user's directories in which a command may look for its settings:
 // that of HOME, if it is set, and the account's own. curl looks in both, psql in
 // the account's until release 14, and in HOME's from 15 on. known is false where
 // the account's cannot be learnt.
-func Homes(env map[string]string) (dirs []string, known bool) {
+func Homes(env []string) (dirs []string, known bool) {
 	if runtime.GOOS == "windows" {
 		return nil, false // they look in places that are not known here
 	}
-	if env["HOME"] != "" {
-		dirs = append(dirs, env["HOME"])
+	if environ.Get(env, "HOME") != "" {
+		dirs = append(dirs, environ.Get(env, "HOME"))
 	}
 	account, known := AccountHome()
-	if account != "" && account != env["HOME"] {
+	if account != "" && account != environ.Get(env, "HOME") {
 		dirs = append(dirs, account)
 	}
 	return dirs, known

@@ -17,7 +17,7 @@ import (
 type Traced struct {
 	Argv []string
 	// Settings are the files of which its reader knows, in an environment.
-	Settings func(vars map[string]string) (files []string, known bool)
+	Settings func(env []string) (files []string, known bool)
 	// Harmless is what else it may look for, which adds no request: credentials,
 	// cookies, caches, where its server is.
 	Harmless string
@@ -37,14 +37,11 @@ func (c Traced) Check(t *testing.T) {
 		t.Skipf("%s is not installed", c.Argv[0])
 	}
 	root := t.TempDir()
-	vars := map[string]string{"HOME": root + "/home", "XDG_CONFIG_HOME": root + "/xdg", "CURL_HOME": root + "/curl", "PATH": os.Getenv("PATH")}
-	var env []string
-	for name, value := range vars {
-		env = append(env, name+"="+value)
-		if name != "PATH" {
-			if err := os.Mkdir(value, 0o700); err != nil {
-				t.Fatal(err)
-			}
+	env := []string{"PATH=" + os.Getenv("PATH")}
+	for name, dir := range map[string]string{"HOME": root + "/home", "XDG_CONFIG_HOME": root + "/xdg", "CURL_HOME": root + "/curl"} {
+		env = append(env, name+"="+dir)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
 		}
 	}
 	account, _ := line.AccountHome()
@@ -54,7 +51,7 @@ func (c Traced) Check(t *testing.T) {
 	cmd.Run() // it cannot connect
 	known := map[string]bool{}
 	if c.Settings != nil {
-		files, _ := c.Settings(vars)
+		files, _ := c.Settings(env)
 		for _, file := range files {
 			known[file] = true
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"outlast/internal/environ"
 )
 
 // Options say where to look.
@@ -31,7 +33,7 @@ type LookedFor struct {
 // every fault of them.
 func Load(o Options) (*Config, error) {
 	c, faults := &Config{}, []Fault(nil)
-	from := origin{home: home(lookup(o.Env)), policies: o.Policies}
+	from := origin{home: home(func(name string) string { return environ.Get(o.Env, name) }), policies: o.Policies}
 	c.env, faults = readEnv(o.Env, from)
 	c.unknown = unknownVariables(o.Env)
 	for _, path := range o.Files {
@@ -53,27 +55,13 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// lookup is os.Getenv for a list; of a name that is there twice the last counts,
-// as for os.Getenv on most systems' lists, which have each once.
-func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for _, e := range slices.Backward(env) {
-			if value, ok := strings.CutPrefix(e, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
-}
-
 // readEnv reads the settings in the environment. An empty variable is not set.
 func readEnv(env []string, from origin) (section, []Fault) {
 	s, faults := section{}, []Fault(nil)
-	get := lookup(env)
 	for i := range settings {
 		known := &settings[i]
 		variable := known.variable()
-		text := get(variable)
+		text := environ.Get(env, variable)
 		if text == "" {
 			continue
 		}

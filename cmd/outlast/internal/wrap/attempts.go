@@ -10,6 +10,7 @@ import (
 	"outlast/abi"
 	"outlast/cmd/outlast/internal/show"
 	"outlast/host"
+	"outlast/internal/environ"
 	"outlast/journal"
 	"outlast/process"
 )
@@ -37,7 +38,7 @@ type attempts struct {
 func (a *attempts) prepare(lock *storeLock, run *journal.Run, record string) {
 	a.lock, a.journal = lock, run
 	if run != nil {
-		a.env = with(a.env, heldVar, strings.Join(append(held(a.env), record), ","))
+		a.env = environ.With(a.env, heldVar, strings.Join(append(held(a.env), record), ","))
 	}
 	key := a.plan.IdempotencyKey
 	if key != "" && run != nil && run.IdempotencyKey() != "" {
@@ -85,8 +86,8 @@ func (a *attempts) command(argv []string, n int64) *process.Command {
 		Argv: argv, Stderr: a.tell.Writer(os.Stderr), KillAfter: orZero(a.plan.Flags.KillAfter), Relay: a.relay, Clock: nowMicros,
 	}
 	elapsed := host.SystemClock().Now() - a.plan.Call.Started
-	c.Env = with(a.env, AttemptVar, strconv.FormatInt(n, 10))
-	c.Env = with(c.Env, elapsedVar, strconv.FormatInt(elapsed.Milliseconds(), 10))
+	c.Env = environ.With(a.env, AttemptVar, strconv.FormatInt(n, 10))
+	c.Env = environ.With(c.Env, elapsedVar, strconv.FormatInt(elapsed.Milliseconds(), 10))
 	if runtime.GOOS == "windows" {
 		return c
 	}

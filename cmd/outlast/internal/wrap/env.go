@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"outlast/commands/omnigraph"
+	"outlast/internal/environ"
 )
 
 // AttemptVar and elapsedVar tell the command which attempt it is, counted from
@@ -18,11 +19,11 @@ const (
 
 // IsInside says whether an outlast runs this one, or the program that runs it:
 // the outer one decides what is run again.
-func IsInside(env []string) bool { return variable(env, AttemptVar) != "" }
+func IsInside(env []string) bool { return environ.Get(env, AttemptVar) != "" }
 
 // IsSwitchedOff says whether the user wants outlast to do nothing.
 func IsSwitchedOff(env []string) bool {
-	switch strings.ToLower(variable(env, offVar)) {
+	switch strings.ToLower(environ.Get(env, offVar)) {
 	case "", "0", "false", "no":
 		return false
 	}
@@ -31,26 +32,10 @@ func IsSwitchedOff(env []string) bool {
 
 // held are the records that the outlasts around this one hold.
 func held(env []string) []string {
-	if list := variable(env, heldVar); list != "" {
+	if list := environ.Get(env, heldVar); list != "" {
 		return strings.Split(list, ",")
 	}
 	return nil
-}
-
-// variable is one of an environment as os.Environ gives it, which has each once.
-func variable(env []string, name string) string {
-	for _, entry := range env {
-		if text, ok := strings.CutPrefix(entry, name+"="); ok {
-			return text
-		}
-	}
-	return ""
-}
-
-// with is an environment and one variable more; the list that is given stays as
-// it is.
-func with(env []string, name, text string) []string {
-	return append(env[:len(env):len(env)], name+"="+text)
 }
 
 // secrets are the values in an environment that no text of outlast's may have.

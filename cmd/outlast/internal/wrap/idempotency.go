@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/internal/environ"
 )
 
 // IdempotencyFlags say by which key the server knows the write again.
@@ -100,5 +101,5 @@ func withKey(argv, env []string, key string) (keyed, environment []string) {
 	for _, arg := range argv {
 		keyed = append(keyed, strings.ReplaceAll(arg, idempotencyMark, key))
 	}
-	return keyed, with(env, idempotencyVar, key)
+	return keyed, environ.With(env, idempotencyVar, key)
 }

@@ -13,6 +13,7 @@ import (
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/library"
 	"outlast/host"
+	"outlast/internal/environ"
 	"outlast/journal"
 	"outlast/process"
 )
@@ -213,7 +214,7 @@ func TestIdempotencyKey(t *testing.T) {
 			t.Errorf("%s: key %q, repeatable %t, budget %v, honoured for %v", c.name, p.IdempotencyKey, p.Call.Repeatable, p.Call.Budget, p.Journal.Honoured)
 		}
 		argv, env := withKey(p.Argv, p.Env, "k")
-		if strings.Contains(strings.Join(argv, " "), idempotencyMark) || variable(env, idempotencyVar) != "k" || variable(p.Env, idempotencyVar) != "" {
+		if strings.Contains(strings.Join(argv, " "), idempotencyMark) || environ.Get(env, idempotencyVar) != "k" || environ.Get(p.Env, idempotencyVar) != "" {
 			t.Errorf("%s: %q, %q", c.name, argv, env)
 		}
 	}
