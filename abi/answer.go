@@ -145,13 +145,13 @@ func (c *Checked) Fields(f *fields.List) {
 type raw string
 
 func (o *raw) Read(r *fields.Reader) {
-	if r.Is(strictjson.Object) {
+	if r.Expect(strictjson.Object) {
 		*o = raw(r.In.Skip())
 	}
 }
 
 func (o *raw) Write(w *fields.Writer)   { w.Raw(string(*o)) }
-func (o *raw) Left() bool               { return *o == "" }
+func (o *raw) IsDefault() bool          { return *o == "" }
 func (o *raw) Clear()                   { *o = "" }
 func (o *raw) Describe(a *fields.About) { a.Kind = "document" }
 

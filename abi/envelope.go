@@ -58,7 +58,7 @@ func (l *faults) Write(w *fields.Writer) {
 	w.Close(']')
 }
 
-func (l *faults) Left() bool               { return len(*l) == 0 }
+func (l *faults) IsDefault() bool          { return len(*l) == 0 }
 func (l *faults) Clear()                   { *l = nil }
 func (l *faults) Describe(a *fields.About) { a.Kind, a.Of = "array", &fault{} }
 

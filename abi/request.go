@@ -69,7 +69,7 @@ func (p *policyForm) Write(w *fields.Writer) {
 	}
 }
 
-func (p *policyForm) Left() bool               { return false }
+func (p *policyForm) IsDefault() bool          { return false }
 func (p *policyForm) Clear()                   {}
 func (p *policyForm) Describe(a *fields.About) { a.Kind = "policy" }
 

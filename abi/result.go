@@ -141,9 +141,9 @@ func (r *Result) Check(c *fields.Checked) {
 // They are named in full, since putting names together costs the plugin more
 // than reading a member.
 func (t *Text) fields(f *fields.List, whole, head, tail, what string) {
-	f.String(whole, &t.Head, 0).LeftOut(t.Cut).As("text", MaxTextBytes).Says(what).Default("`\"\"`")
-	f.String(head, &t.Head, 0).Always(true).LeftOut(!t.Cut).As("text", MaxTextBytes).Says("instead of all of it, where that is too long: its start")
-	f.String(tail, &t.Tail, 0).Always(true).LeftOut(!t.Cut).As("text", MaxTextBytes).Says("and its end")
+	f.String(whole, &t.Head, 0).OmitIf(t.Cut).As("text", MaxTextBytes).Says(what).Default("`\"\"`")
+	f.String(head, &t.Head, 0).Always(true).OmitIf(!t.Cut).As("text", MaxTextBytes).Says("instead of all of it, where that is too long: its start")
+	f.String(tail, &t.Tail, 0).Always(true).OmitIf(!t.Cut).As("text", MaxTextBytes).Says("and its end")
 }
 
 func (t *Text) check(c *fields.Checked, whole, head, tail string) {
@@ -161,13 +161,13 @@ func (t *Text) check(c *fields.Checked, whole, head, tail string) {
 type anyNumber struct{ at **int64 }
 
 func (n anyNumber) Read(r *fields.Reader) {
-	if r.Is(strictjson.Number) {
+	if r.Expect(strictjson.Number) {
 		is, _ := strictjson.Scaled(r.In.Number(), 0)
 		*n.at = &is
 	}
 }
 
 func (n anyNumber) Write(w *fields.Writer)   { w.Int(**n.at) }
-func (n anyNumber) Left() bool               { return *n.at == nil }
+func (n anyNumber) IsDefault() bool          { return *n.at == nil }
 func (n anyNumber) Clear()                   { *n.at = nil }
 func (n anyNumber) Describe(a *fields.About) { a.Kind = "number" }

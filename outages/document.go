@@ -51,8 +51,8 @@ func (d *details) Write(w *fields.Writer) {
 	w.Close('}')
 }
 
-// Left implements fields.Form.
-func (d *details) Left() bool { return len(*d) == 0 }
+// IsDefault implements fields.Form.
+func (d *details) IsDefault() bool { return len(*d) == 0 }
 
 // Clear implements fields.Form.
 func (d *details) Clear() { *d = nil }
@@ -103,7 +103,7 @@ type moment time.Time
 
 // Read implements fields.Form.
 func (m *moment) Read(r *fields.Reader) {
-	if r.Is(strictjson.String) {
+	if r.Expect(strictjson.String) {
 		t, why := parseTime(r.In.String())
 		if why != "" {
 			r.Fault(why)
@@ -115,8 +115,8 @@ func (m *moment) Read(r *fields.Reader) {
 // Write implements fields.Form.
 func (m *moment) Write(w *fields.Writer) { w.String(stamp(time.Time(*m))) }
 
-// Left implements fields.Form.
-func (m *moment) Left() bool { return time.Time(*m).IsZero() }
+// IsDefault implements fields.Form.
+func (m *moment) IsDefault() bool { return time.Time(*m).IsZero() }
 
 // Clear implements fields.Form.
 func (m *moment) Clear() { *m = moment{} }
@@ -143,8 +143,8 @@ func (b *between) Write(w *fields.Writer) {
 	w.Close(']')
 }
 
-// Left implements fields.Form.
-func (b *between) Left() bool { return false }
+// IsDefault implements fields.Form.
+func (b *between) IsDefault() bool { return false }
 
 // Clear implements fields.Form.
 func (b *between) Clear() { *b = between{} }

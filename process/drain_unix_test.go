@@ -12,7 +12,7 @@ import (
 // holds it open; what comes after is not waited for.
 func TestDrainReadsWhatIsThere(t *testing.T) {
 	out := &gated{reached: make(chan struct{}), open: make(chan struct{})}
-	s, w := pipeTo(t, out)
+	s, w, done := pipeTo(t, out)
 	defer w.Close() // stays open, as a grandchild's would
 	big := bytes.Repeat([]byte("0123456789abcdef"), 2*holdBytes/16)
 	go w.Write(big[:holdBytes+30_000])
@@ -20,7 +20,7 @@ func TestDrainReadsWhatIsThere(t *testing.T) {
 	s.expectEnd()
 	waitUntil(t, func() bool { return s.deadlinePassed() })
 	close(out.open)
-	<-s.done
+	<-done
 	if err := s.commit(); err != nil || !s.isCut() {
 		t.Fatal(err, s.isCut())
 	}

@@ -12,9 +12,8 @@ type Ended struct {
 	Result    abi.Result
 	Cancelled bool // the attempt's context ended it
 
-	// Unended is an *UnendedError if something that the attempt started was to be
-	// ended and still runs.
-	Unended error
+	// Unended says what the attempt started, was to be ended and still runs; nil: nothing.
+	Unended *UnendedError
 
 	// HoldersEnded is how many processes were ended that the attempt's own one had
 	// left behind with its output, because they printed nothing for a second, or

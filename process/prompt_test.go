@@ -30,7 +30,7 @@ func (b *both) String() string {
 func TestQuestionIsPassedOn(t *testing.T) {
 	for _, text := range []string{"Password: ", "a line\n\nsure? [y/N]", "50%\r100%\ndone\n> "} {
 		var out both
-		s, w := pipeTo(t, &out)
+		s, w, done := pipeTo(t, &out)
 		s.mu.Lock()
 		s.asks = true
 		s.mu.Unlock()
@@ -39,7 +39,7 @@ func TestQuestionIsPassedOn(t *testing.T) {
 		io.WriteString(w, "and on")
 		waitUntil(t, func() bool { return out.String() == text+"and on" })
 		w.Close()
-		<-s.done
+		<-done
 	}
 }
 
@@ -56,7 +56,7 @@ func TestWhatIsNoQuestionIsHeld(t *testing.T) {
 		{true, []string{"  0%\r"}},
 	} {
 		var out both
-		s, w := pipeTo(t, &out)
+		s, w, done := pipeTo(t, &out)
 		s.mu.Lock()
 		s.asks = c.asks
 		s.mu.Unlock()
@@ -65,7 +65,7 @@ func TestWhatIsNoQuestionIsHeld(t *testing.T) {
 		}
 		time.Sleep(2 * promptTime)
 		w.Close()
-		<-s.done
+		<-done
 		if out.String() != "" || s.streamed() {
 			t.Errorf("%v: %q was passed on", c, out.String())
 		}

@@ -31,11 +31,15 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
+func noCommand() error {
+	return &StartError{ExitCode: exitNotFound, Err: errors.New("no command is given")}
+}
+
 // start starts the process with its pipes, and what feeds and reads them. Its
 // error is a *StartError.
 func (c *Command) start() (*process, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return nil, &StartError{ExitCode: exitNotFound, Err: errors.New("no command is given")}
+		return nil, noCommand()
 	}
 	p, err := c.launch()
 	var start *StartError

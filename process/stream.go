@@ -32,10 +32,9 @@ const promptTime = 100 * time.Millisecond
 type stream struct {
 	name   string
 	source *os.File
-	out    io.Writer     // nil: nobody wants it
-	asks   bool          // somebody may be asked something there
-	order  *order        // with the other stream; nil: they go apart
-	done   chan struct{} // closed when all is read and passed on
+	out    io.Writer // nil: nobody wants it
+	asks   bool      // somebody may be asked something there
+	order  *order    // with the other stream; nil: they go apart
 
 	mu     sync.Mutex // guards what follows
 	got    capture
@@ -55,12 +54,11 @@ type stream struct {
 }
 
 func newStream(name string, source *os.File, out io.Writer) *stream {
-	return &stream{name: name, source: source, out: out, done: make(chan struct{})}
+	return &stream{name: name, source: source, out: out}
 }
 
 // read reads the pipe to its end.
 func (s *stream) read() {
-	defer close(s.done)
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := s.source.Read(buf)

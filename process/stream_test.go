@@ -11,15 +11,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pipeTo is a stream that reads what is written to the returned pipe.
-func pipeTo(t interface{ Fatal(...any) }, out io.Writer) (*stream, *os.File) {
+// pipeTo is a stream that reads what is written to the returned pipe; done is
+// closed when all is read and passed on.
+func pipeTo(t interface{ Fatal(...any) }, out io.Writer) (s *stream, w *os.File, done chan struct{}) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStream("stdout", r, out)
-	go s.read()
-	return s, w
+	s, done = newStream("stdout", r, out), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.read()
+	}()
+	return s, w, done
 }
 
 // Whatever comes when, and whenever the holding ends, the user gets each byte
@@ -27,7 +31,7 @@ func pipeTo(t interface{ Fatal(...any) }, out io.Writer) (*stream, *os.File) {
 func TestEachByteOnceAndInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want, got bytes.Buffer
-		s, w := pipeTo(t, &got)
+		s, w, done := pipeTo(t, &got)
 		for i, n := range rapid.SliceOfN(rapid.IntRange(1, 50_000), 0, 8).Draw(t, "pieces") {
 			piece := bytes.Repeat([]byte{byte('a' + i)}, n)
 			want.Write(piece)
@@ -37,7 +41,7 @@ func TestEachByteOnceAndInOrder(t *testing.T) {
 			}
 		}
 		w.Close()
-		<-s.done
+		<-done
 		if err := s.commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -52,10 +56,10 @@ func TestEachByteOnceAndInOrder(t *testing.T) {
 
 func TestNothingGoesLiveAfterTheEnd(t *testing.T) {
 	var got bytes.Buffer
-	s, w := pipeTo(t, &got)
+	s, w, done := pipeTo(t, &got)
 	io.WriteString(w, "held")
 	w.Close()
-	<-s.done
+	<-done
 	s.release()
 	if got.Len() > 0 || s.streamed() {
 		t.Errorf("%q was passed on", &got)
@@ -73,11 +77,11 @@ func (short) Write(p []byte) (int, error) { return len(p) - 1, nil }
 func TestWriteErrorClosesThePipe(t *testing.T) {
 	full := errors.New("disk full")
 	for out, want := range map[io.Writer]error{failing{full}: full, short{}: io.ErrShortWrite} {
-		s, w := pipeTo(t, out)
+		s, w, done := pipeTo(t, out)
 		io.WriteString(w, "held")
 		waitUntil(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.got.total > 0 })
 		s.release() // as the timer does, while the child writes nothing
-		<-s.done
+		<-done
 		if _, err := io.WriteString(w, "more"); err == nil {
 			t.Error("the child could go on writing")
 		}

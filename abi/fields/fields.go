@@ -53,7 +53,7 @@ type Field struct {
 	otherwise bool  // what a missing flag stands for
 	required  bool
 	always    bool // it is written even if a missing one would say the same
-	leftOut   bool // it is not written
+	omitted   bool // it is not written
 
 	about *About // nil: nobody asks
 }
@@ -62,7 +62,7 @@ type Field struct {
 type Form interface {
 	Read(*Reader)          // the value that comes next
 	Write(*Writer)         // the value
-	Left() bool            // a missing member says the same as the value
+	IsDefault() bool       // a missing member says the same as the value
 	Clear()                // make the value what a missing member stands for
 	Describe(about *About) // what kind it is, and its bounds
 }
@@ -184,9 +184,9 @@ func (f *Field) Always(so bool) *Field {
 	return f
 }
 
-// LeftOut says that the member is not written.
-func (f *Field) LeftOut(so bool) *Field {
-	f.leftOut = so
+// OmitIf says that the member is not written.
+func (f *Field) OmitIf(so bool) *Field {
+	f.omitted = so
 	return f
 }
 
@@ -202,11 +202,11 @@ func (f *Field) Missing(n int64) *Field {
 	return f
 }
 
-// left says that a missing member says the same as the field's value.
-func (f *Field) left() bool {
+// isDefault says that a missing member says the same as the field's value.
+func (f *Field) isDefault() bool {
 	switch {
 	case f.form != nil:
-		return f.form.Left()
+		return f.form.IsDefault()
 	case f.message != nil:
 		return false
 	case f.nested != nil:

@@ -56,7 +56,7 @@ func (s *sample) Fields(f *fields.List) {
 	f.Either("either", &s.Either, eitherWords)
 	f.Flag("on", &s.On).Otherwise(true)
 	f.Int("bound", &s.Bound, 0, 9).Missing(-1)
-	f.String("hidden", &s.Hidden, 0).LeftOut(true)
+	f.String("hidden", &s.Hidden, 0).OmitIf(true)
 	f.Add("form", &s.Form)
 }
 
@@ -72,12 +72,12 @@ func (s *sample) Check(c *fields.Checked) {
 func (p *part) Fields(f *fields.List) { f.String("name", &p.Name, 0).Required() }
 
 func (b *backway) Read(r *fields.Reader) {
-	if r.Is(strictjson.String) {
+	if r.Expect(strictjson.String) {
 		*b = backway(turned(r.In.String()))
 	}
 }
 func (b *backway) Write(w *fields.Writer)   { w.String(turned(string(*b))) }
-func (b *backway) Left() bool               { return *b == "" }
+func (b *backway) IsDefault() bool          { return *b == "" }
 func (b *backway) Clear()                   { *b = "" }
 func (b *backway) Describe(a *fields.About) { a.Kind = "backway" }
 

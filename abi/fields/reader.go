@@ -67,9 +67,9 @@ func (r *Reader) faultOf(member, message string) {
 	r.leave()
 }
 
-// Is says whether the value that comes next is of a kind. One that is not is
+// Expect says whether the value that comes next is of a kind. One that is not is
 // reported and passed over.
-func (r *Reader) Is(want strictjson.Kind) bool {
+func (r *Reader) Expect(want strictjson.Kind) bool {
 	is := r.In.Kind()
 	if is == want {
 		return true
@@ -104,7 +104,7 @@ func (r *Reader) plain(f *Field) {
 	case *bool:
 		r.flag(f, at)
 	case **bool:
-		if r.Is(strictjson.Bool) {
+		if r.Expect(strictjson.Bool) {
 			is := r.In.Bool()
 			*at = &is
 		}
@@ -124,7 +124,7 @@ func (r *Reader) text(f *Field, to *string) {
 		if is, ok := r.Word(f.words); ok {
 			*to = is
 		}
-	} else if r.Is(strictjson.String) {
+	} else if r.Expect(strictjson.String) {
 		*to = r.In.String()
 		if f.high > 0 && int64(len(*to)) > f.high {
 			r.Fault("is longer than " + decimal(f.high) + " bytes")
@@ -137,7 +137,7 @@ func (r *Reader) flag(f *Field, to *bool) {
 		if is, ok := r.Word(f.words); ok {
 			*to = is == f.words[1]
 		}
-	} else if r.Is(strictjson.Bool) {
+	} else if r.Expect(strictjson.Bool) {
 		*to = r.In.Bool()
 	}
 }
@@ -145,7 +145,7 @@ func (r *Reader) flag(f *Field, to *bool) {
 // Word reads a string that is one of some words, none of which is "". A reader
 // that is open takes any other too.
 func (r *Reader) Word(words []string) (is string, ok bool) {
-	if !r.Is(strictjson.String) {
+	if !r.Expect(strictjson.String) {
 		return "", false
 	}
 	is = r.In.String()
@@ -176,7 +176,7 @@ func listed(words []string) string {
 
 // number reads a whole number within its bounds.
 func (r *Reader) number(f *Field) (n int64, ok bool) {
-	if !r.Is(strictjson.Number) {
+	if !r.Expect(strictjson.Number) {
 		return 0, false
 	}
 	literal := r.In.Number()
@@ -209,7 +209,7 @@ func (r *Reader) items(f *Field) {
 // Each reads the array that comes next, item by item, and counts them. Those
 // after the first most are passed over; 0 is no bound.
 func (r *Reader) Each(most int64, read func(i int)) (n int64, ok bool) {
-	if !r.Is(strictjson.Array) {
+	if !r.Expect(strictjson.Array) {
 		return 0, false
 	}
 	r.In.Open()
@@ -229,7 +229,7 @@ func (r *Reader) Each(most int64, read func(i int)) (n int64, ok bool) {
 // Members reads the object that comes next, whatever its members are called,
 // and counts them.
 func (r *Reader) Members(read func(name string)) (n int64, ok bool) {
-	if !r.Is(strictjson.Object) {
+	if !r.Expect(strictjson.Object) {
 		return 0, false
 	}
 	before := map[string]bool{}

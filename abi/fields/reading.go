@@ -18,7 +18,7 @@ type reading struct {
 
 // Message reads the object that comes next.
 func (r *Reader) Message(m Message) {
-	if !r.Is(strictjson.Object) {
+	if !r.Expect(strictjson.Object) {
 		return
 	}
 	outer, first := r.now, len(r.met)
@@ -28,7 +28,7 @@ func (r *Reader) Message(m Message) {
 	r.In.Open()
 	s.name, s.more = r.In.Member(true)
 	for s.fresh || s.more {
-		r.listed(m)
+		r.visitFields(m)
 		s.fresh = false
 		if s.more && !s.found {
 			unknown.pass(r, s.name)
@@ -45,7 +45,7 @@ func (r *Reader) Message(m Message) {
 	r.now = outer
 }
 
-func (r *Reader) listed(m Message) {
+func (r *Reader) visitFields(m Message) {
 	r.now.field, r.now.found = 1, false
 	r.list.all(m)
 }
@@ -91,7 +91,7 @@ func (f *Field) because() string {
 func (r *Reader) finish(m Message, met []string, unknown bool) {
 	if r.now.required&^r.now.read != 0 {
 		r.now.finished = true
-		r.listed(m)
+		r.visitFields(m)
 	}
 	if c, ok := m.(Checker); ok {
 		r.checked = Checked{r, met, unknown}

@@ -29,7 +29,7 @@ func (w *Writer) Message(m Message) {
 
 // visit writes a field.
 func (w *Writer) visit(f *Field) {
-	if !f.leftOut && (f.always || !f.left()) {
+	if !f.omitted && (f.always || !f.isDefault()) {
 		w.Name(f.name)
 		w.value(f)
 	}

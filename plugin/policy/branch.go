@@ -16,7 +16,7 @@ type Branch struct {
 
 // Fields implements fields.Message.
 func (b *Branch) Fields(f *fields.List) {
-	f.Message("if", &b.If).LeftOut(b.If == If{}).Says("what must hold for the call").Default("it always holds")
+	f.Message("if", &b.If).OmitIf(b.If == If{}).Says("what must hold for the call").Default("it always holds")
 	f.String("retry", &b.Budget, 0).Says("on this budget")
 	fields.Optional(f, "repair", &b.Repair).Says("a repair first. Needs a `retry` on a budget of `attempts`").Default("no repair")
 	fields.Optional(f, "stop", &b.Stop).Says("the call ends")

@@ -79,8 +79,8 @@ func (l *budgetsForm) Write(w *fields.Writer) {
 	w.Close('}')
 }
 
-func (l *budgetsForm) Left() bool { return len(*l) == 0 }
-func (l *budgetsForm) Clear()     { *l = nil }
+func (l *budgetsForm) IsDefault() bool { return len(*l) == 0 }
+func (l *budgetsForm) Clear()          { *l = nil }
 
 func (l *budgetsForm) Describe(a *fields.About) {
 	a.Kind, a.Of, a.High = "named", &Budget{}, maxBudgets

@@ -10,9 +10,6 @@ import "outlast/abi"
 // can forge.
 func (d *decision) evident(c *Condition) bool {
 	v := d.view
-	switch {
-	case d.doc.Account != AccountOutcome, !v.printed(), v.effects == abi.EffectsNone, c != nil && c.Proof != "":
-		return true
-	}
-	return v.effects == "" && v.whole
+	return d.doc.Account != AccountOutcome || !v.printed() || v.effects == abi.EffectsNone ||
+		c != nil && c.Proof != "" || v.effects == "" && v.whole
 }

@@ -15,7 +15,7 @@ type nameForm string
 const aName = "expected a name of letters, digits, - and _"
 
 func (n *nameForm) Read(r *fields.Reader) {
-	if !r.Is(strictjson.String) {
+	if !r.Expect(strictjson.String) {
 		return
 	}
 	is := r.In.String()
@@ -25,7 +25,7 @@ func (n *nameForm) Read(r *fields.Reader) {
 }
 
 func (n *nameForm) Write(w *fields.Writer)   { w.String(string(*n)) }
-func (n *nameForm) Left() bool               { return *n == "" }
+func (n *nameForm) IsDefault() bool          { return *n == "" }
 func (n *nameForm) Clear()                   { *n = "" }
 func (n *nameForm) Describe(a *fields.About) { a.Kind = "name" }
 
@@ -55,7 +55,7 @@ func (d *durationForm) Read(r *fields.Reader) {
 }
 
 func (d *durationForm) Write(w *fields.Writer)   { w.String(formatDuration(int64(*d))) }
-func (d *durationForm) Left() bool               { return *d == 0 }
+func (d *durationForm) IsDefault() bool          { return *d == 0 }
 func (d *durationForm) Clear()                   { *d = 0 }
 func (d *durationForm) Describe(a *fields.About) { a.Kind = "duration" }
 
@@ -65,7 +65,7 @@ type shareForm int64
 
 func (f *shareForm) Read(r *fields.Reader)    { readFraction(r, (*int64)(f), 0, million) }
 func (f *shareForm) Write(w *fields.Writer)   { w.Raw(decimalOf(int64(*f), 6)) }
-func (f *shareForm) Left() bool               { return *f == 0 }
+func (f *shareForm) IsDefault() bool          { return *f == 0 }
 func (f *shareForm) Clear()                   { *f = 0 }
 func (f *shareForm) Describe(a *fields.About) { a.Kind, a.High = "fraction", 1 }
 
@@ -77,7 +77,7 @@ const maxFactor = 1000
 
 func (f *factorForm) Read(r *fields.Reader)    { readFraction(r, (*int64)(f), million, maxFactor*million) }
 func (f *factorForm) Write(w *fields.Writer)   { w.Raw(decimalOf(int64(*f), 6)) }
-func (f *factorForm) Left() bool               { return *f == 0 }
+func (f *factorForm) IsDefault() bool          { return *f == 0 }
 func (f *factorForm) Clear()                   { *f = 0 }
 func (f *factorForm) Describe(a *fields.About) { a.Kind, a.Low, a.High = "fraction", 1, maxFactor }
 

@@ -43,8 +43,8 @@ func (l *codesForm) Write(w *fields.Writer) {
 	w.Close(']')
 }
 
-func (l *codesForm) Left() bool { return len(*l) == 0 }
-func (l *codesForm) Clear()     { *l = nil }
+func (l *codesForm) IsDefault() bool { return len(*l) == 0 }
+func (l *codesForm) Clear()          { *l = nil }
 
 func (l *codesForm) Describe(a *fields.About) {
 	a.Kind, a.Low, a.Items = "array", 1, &fields.About{Kind: "integer", High: maxCode}
@@ -80,8 +80,8 @@ func (l *wordsForm) Write(w *fields.Writer) {
 	w.Close(']')
 }
 
-func (l *wordsForm) Left() bool { return len(*l) == 0 }
-func (l *wordsForm) Clear()     { *l = nil }
+func (l *wordsForm) IsDefault() bool { return len(*l) == 0 }
+func (l *wordsForm) Clear()          { *l = nil }
 
 func (l *wordsForm) Describe(a *fields.About) {
 	a.Kind, a.Low, a.High, a.Items = "array", 1, maxWords, &fields.About{Kind: "string", Low: 1, High: maxWord}
@@ -110,8 +110,8 @@ func (l choicesForm[T]) Write(w *fields.Writer) {
 	w.Close(']')
 }
 
-func (l choicesForm[T]) Left() bool { return len(*l.list) == 0 }
-func (l choicesForm[T]) Clear()     { *l.list = nil }
+func (l choicesForm[T]) IsDefault() bool { return len(*l.list) == 0 }
+func (l choicesForm[T]) Clear()          { *l.list = nil }
 
 func (l choicesForm[T]) Describe(a *fields.About) {
 	a.Kind, a.Low, a.High, a.Items = "array", 1, maxWords, &fields.About{Kind: "word", Words: l.few}
@@ -138,6 +138,6 @@ func (l *markersForm) Write(w *fields.Writer) {
 	w.Close(']')
 }
 
-func (l *markersForm) Left() bool               { return len(*l) == 0 }
+func (l *markersForm) IsDefault() bool          { return len(*l) == 0 }
 func (l *markersForm) Clear()                   { *l = nil }
 func (l *markersForm) Describe(a *fields.About) { (*wordsForm)(nil).Describe(a) }

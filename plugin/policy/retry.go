@@ -31,6 +31,16 @@ func (d *decision) retry(b *Branch) (abi.Action, error) {
 	return d.limited(b.Retry, delay, asked), nil
 }
 
+// backoff is a backoff's delay, and what was drawn by chance for it.
+func (d *decision) backoff(b *Backoff, step int64) (delay, u int64, err error) {
+	if b.draws() {
+		if u, err = d.chance(d.call, d.event); err != nil {
+			return 0, 0, err
+		}
+	}
+	return b.delay(step, u), u, nil
+}
+
 // limited applies the limits that depend on the delay.
 func (d *decision) limited(i int, delay int64, asked *int64) abi.Action {
 	budget, s, left := &d.doc.Budgets[i], &d.budgets[i], d.callLeft()
@@ -84,13 +94,10 @@ func (d *decision) delay(b *Budget, s *spent, vain bool) (delay int64, asked *in
 	if heard && !b.RetryAfter.Floor {
 		return d.asAsked(b.RetryAfter, *hint)
 	}
-	u := int64(0)
-	if b.Backoff.draws() {
-		if u, err = d.chance(d.call, d.event); err != nil {
-			return 0, nil, err
-		}
+	delay, u, err := d.backoff(&b.Backoff, s.step)
+	if err != nil {
+		return 0, nil, err
 	}
-	delay = b.Backoff.delay(s.step, u)
 	if heard {
 		if wait := b.RetryAfter.wait(*hint, u); wait >= delay {
 			return wait, hint, nil
@@ -231,7 +238,7 @@ func (d *decision) leftOut() (abi.Action, error) {
 	i := int(d.budget)
 	budget, s := &d.doc.Budgets[i], &d.budgets[i]
 	held, left := max(0, d.wakeAfter-d.passed), budget.MaxWait-s.time
-	withheld, room := int64(0), budget.Backoff.Cap // as much longer as a graph that is ready may be kept waiting by another
+	withheld, room := int64(0), budget.Backoff.Cap // not_ready may leave attempts out for at most one cap
 	if budget.CallBudget != CallIgnore {
 		left = min(left, d.callLeft())
 	}
@@ -242,14 +249,12 @@ func (d *decision) leftOut() (abi.Action, error) {
 	if !d.believed(budget.Wake, s) || min(left, room) <= 0 || s.step >= abi.MaxAttempts {
 		return d.next(i, 0), nil
 	}
-	u, err := int64(0), error(nil)
-	if budget.Backoff.draws() {
-		if u, err = d.chance(d.call, d.event); err != nil {
-			return abi.Action{}, err
-		}
-	}
 	s.step++
-	delay := min(budget.Backoff.delay(s.step, u), room)
+	delay, _, err := d.backoff(&budget.Backoff, s.step)
+	if err != nil {
+		return abi.Action{}, err
+	}
+	delay = min(delay, room)
 	if delay >= d.callLeft() && (budget.CallBudget == CallStopAbove || budget.CallBudget == CallStopAt) {
 		return d.next(i, 0), nil // the schedule ends with this attempt
 	}
