@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/internal/redact"
 	"outlast/plugin/policy"
 )
 
@@ -205,17 +206,7 @@ func (d *driver) succeeded(e *abi.Event) *abi.Outcome {
 	})
 }
 
-// redacted stands in for a secret.
-const redacted = "[redacted]"
-
-func (d *driver) redact(s string) string {
-	for _, secret := range d.task.Secrets {
-		if secret != "" {
-			s = strings.ReplaceAll(s, secret, redacted)
-		}
-	}
-	return s
-}
+func (d *driver) redact(s string) string { return redact.Secrets(s, d.task.Secrets) }
 
 // clean makes a result fit to go on: without secrets, before anything is cut
 // that could leave half of one, and with texts no longer than the contract has.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"outlast/internal/redact"
 )
 
 // What is what a record says of a write, for whoever reads it, and how it may
@@ -148,7 +150,7 @@ func (r *Run) describe(what *What) record {
 func (o *Options) shown(argv []string) (list []string) {
 	left := maxWhat
 	for _, arg := range argv {
-		arg = o.redact(arg)
+		arg = redact.Secrets(arg, o.Secrets)
 		if len(arg) > left {
 			return append(list, arg[:left]+"…")
 		}

@@ -139,16 +139,6 @@ func syncDir(path string, o *Options) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// redact replaces the secrets in a text.
-func (o *Options) redact(s string) string {
-	for _, secret := range o.Secrets {
-		if secret != "" {
-			s = strings.ReplaceAll(s, secret, "[redacted]")
-		}
-	}
-	return s
-}
-
 // plain is an error without the path that its message names anyway.
 func plain(err error) error {
 	var path *fs.PathError

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"outlast/internal/redact"
 )
 
 // version is the format's. A file of a newer one is refused.
@@ -68,7 +70,7 @@ func (o *Options) output(b []byte, cut bool) *output {
 	if len(b) > MaxOutput {
 		b, cut = b[:MaxOutput], true
 	}
-	text := o.redact(string(b))
+	text := redact.Secrets(string(b), o.Secrets)
 	if cut { // half a secret at the cut would not be found
 		for _, secret := range o.Secrets {
 			if n := len(secret) - 1; n > 0 && len(text) > 0 {

@@ -56,7 +56,7 @@ commands/kubectl: commands/internal/line
 commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml internal/plainyaml process/procfs internal/environ
 commands/psql: commands/internal/line internal/environ
 commands/redis-cli: commands/internal/line
-host: abi plugin plugin/policy host/internal/engine
+host: abi plugin plugin/policy host/internal/engine internal/redact
 host/internal/engine: host/internal/kernel host/internal/engine/diskcache host/internal/wasmfile abi plugin github.com/tetratelabs/wazero golang.org/x/sys
 host/internal/engine/diskcache: github.com/gofrs/flock golang.org/x/sys
 host/internal/engine/testguest:
@@ -66,8 +66,9 @@ host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
+internal/redact:
 internal/standin: github.com/goccy/go-yaml
-journal: golang.org/x/sys
+journal: internal/redact golang.org/x/sys
 journal/task: abi host journal
 measure: outages process
 outages: abi plugin/policy github.com/gofrs/flock
