@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from .._call.exceptions import mapper
 from .._call.outcome import Outcome
 from ..hooks._registry import get_hooks, tell
 from .options import OPTIONS
+from .secrets import Secrets
 
 if TYPE_CHECKING:
     from .._call.call import Call
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from .._time.clock import Now
     from ..hooks._hook import Hook
     from .options import RunOptions
-
-REDACTED = "[redacted]"
-"""Stands in for a secret."""
 
 
 class Task:
@@ -61,7 +59,8 @@ class Task:
         self.result_of = mapper(options.get("result_of"))
         self.ready = options.get("ready")
         self._observe = options.get("observe")
-        self._secrets = _texts(options.get("secrets", ()))
+        self._secrets = Secrets(options.get("secrets", ()))
+        self._told = replace(call, label=self._secrets.out_of(call.label))
 
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""
@@ -69,7 +68,7 @@ class Task:
         if self._observe is not None:
             hooks = (*hooks, self._observe)
         if hooks:
-            tell(kind(call=self.call, policy=self.policy.name, **details), hooks)
+            tell(kind(call=self._told, policy=self.policy.name, **details), hooks)
 
     def tell_attempt(self, attempt: int, result: Result, at: float) -> None:
         """Tell of an attempt that ended."""
@@ -90,7 +89,11 @@ class Task:
     def stopped(self, outcome: Outcome, at: float) -> Outcome:
         """The call's end: tells of it, and gives the outcome to the caller."""
         result = outcome.result
-        outcome = replace(outcome, last_error=self._redact(outcome.last_error))
+        outcome = replace(
+            outcome,
+            message=self._secrets.out_of(outcome.message),
+            last_error=self._secrets.out_of(outcome.last_error),
+        )
         told = outcome if result is None else replace(outcome, result=self._clean(result))
         self.tell(events.Stopped, outcome=told, at=at)
         return outcome
@@ -120,28 +123,10 @@ class Task:
     def _clean(self, result: Result) -> Result:
         if not self._secrets:
             return result
+        clean = self._secrets.out_of
         return replace(
             result,
-            stdout=self._cleaned(result.stdout),
-            stderr=self._cleaned(result.stderr),
-            message=self._cleaned(result.message),
+            stdout=clean(result.stdout),
+            stderr=clean(result.stderr),
+            message=clean(result.message),
         )
-
-    def _cleaned(self, text: bytes | str) -> bytes | str:
-        if isinstance(text, str):
-            return self._redact(text)
-        for secret in self._secrets:
-            text = text.replace(secret.encode(), REDACTED.encode())
-        return text
-
-    def _redact(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, REDACTED)
-        return text
-
-
-def _texts(secrets: Sequence[str]) -> tuple[str, ...]:
-    """The texts that must not be shown. One text alone would be taken letter by letter."""
-    if isinstance(secrets, (str, bytes)):
-        raise TypeError("outlast: secrets must be a list of texts, not one text")
-    return tuple(filter(None, secrets))
