@@ -31,10 +31,9 @@ type StoreLock struct {
 
 // fileLock is one file's lock.
 type fileLock struct {
-	path  string
-	info  os.FileInfo // which file it is
-	file  *os.File    // nil: an ancestor holds it
-	place *place
+	path string
+	info os.FileInfo // which file it is
+	file *os.File    // nil: an ancestor holds it
 }
 
 // Lock waits for the exclusive locks on the files at paths, one after the other,
@@ -54,8 +53,8 @@ type fileLock struct {
 //
 // tell, if it is not nil, is called at most once for each path, before Lock comes
 // back: with the ancestor that holds it, or with whoever holds the lock when the wait
-// for another process has lasted a second. Calls of one process wait for each
-// other first.
+// for it has lasted a second. Lock is for a process that makes one call at a time:
+// each waiter takes a thread.
 //
 // The error of a cancelled ctx is its cause. The wait itself then ends in the
 // background, when the lock is next free.
@@ -81,8 +80,8 @@ func Lock(ctx context.Context, paths []string, tell func(Holder)) (*StoreLock, e
 	return l, nil
 }
 
-// has says whether this lock holds the file at path already: to wait for it, here
-// or in the queue of its path, would be to wait for itself.
+// has says whether this lock holds the file at path already: to wait for it would
+// be to wait for itself.
 func (l *StoreLock) has(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(l.files, func(one *fileLock) bool { return os.SameFile(one.info, info) })
@@ -96,15 +95,11 @@ func lockFile(ctx context.Context, path string, tell func(Holder)) (*fileLock, e
 	if ctx.Err() != nil {
 		return nil, waiting(path, context.Cause(ctx))
 	}
-	place, err := queues.enter(ctx, path)
+	file, info, err := openRegular(path)
 	if err != nil {
-		return nil, waiting(path, err)
-	}
-	l := &fileLock{path: path, place: place}
-	if l.file, l.info, err = openRegular(path); err != nil {
-		place.leave()
 		return nil, failed(path, err)
 	}
+	l := &fileLock{path, info, file}
 	return l.take(ctx, tell)
 }
 
@@ -154,7 +149,6 @@ func (l *fileLock) release() (err error) {
 	if l.file != nil {
 		err = errors.Join(unflock(l.file), l.file.Close())
 	}
-	l.place.leave()
 	if err != nil {
 		return fmt.Errorf("outlast: unlocking %s: %w", l.path, err)
 	}

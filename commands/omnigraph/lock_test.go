@@ -91,9 +91,6 @@ func TestLockExcludes(t *testing.T) {
 	if count != 160 {
 		t.Errorf("%d of 160 turns", count)
 	}
-	if len(queues.queue) > 0 {
-		t.Errorf("%d queues are kept", len(queues.queue))
-	}
 }
 
 func TestLockErrors(t *testing.T) {
