@@ -12,10 +12,10 @@ import (
 // Last is the last signal's number on Linux; elsewhere there are fewer.
 const Last syscall.Signal = 64
 
-// Ignored says whether a signal was ignored. Where the runtime's own record cannot
-// be read (Known), it is right for HUP and INT only,
-// and takes QUIT to be as INT is. To be asked first before any
-// signal is asked for or ignored.
+// Ignored says whether a signal was ignored. The runtime's own record tells that of
+// all signals, in a program for Linux that was not stripped of its symbols (ldflags
+// -s). Without it the answer is right for HUP and INT only, and takes QUIT to be as
+// INT is. To be asked before any signal is asked for or ignored.
 func Ignored(s syscall.Signal) bool {
 	if r := record(); r.known && s > 0 && int(s) < len(r.actions) {
 		return r.actions[s] == ignore
@@ -26,7 +26,7 @@ func Ignored(s syscall.Signal) bool {
 	return signal.Ignored(s)
 }
 
-// Blocked says whether a signal was blocked; without Known it is false.
+// Blocked says whether a signal was blocked; without that record it is false.
 func Blocked(s syscall.Signal) bool {
 	r := record()
 	return r.known && s > 0 && r.mask>>(s-1)&1 == 1
@@ -34,10 +34,6 @@ func Blocked(s syscall.Signal) bool {
 
 // Mask is the set of blocked signals, as Linux has it: signal n is bit n-1.
 func Mask() uint64 { return record().mask }
-
-// Known says whether all is known: in a program for Linux that was not stripped of
-// its symbols (ldflags -s).
-func Known() bool { return record().known }
 
 // ignore is SIG_IGN.
 const ignore = 1

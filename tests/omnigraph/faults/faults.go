@@ -71,16 +71,6 @@ func All() (list []Fault) {
 	return list
 }
 
-// Named is the fault of a name.
-func Named(scenario string) (Fault, bool) {
-	for _, f := range All() {
-		if f.Scenario == scenario {
-			return f, true
-		}
-	}
-	return Fault{}, false
-}
-
 // Want is what a caller should do, and what it may do in its place.
 func (f *Fault) Want(read bool) (best string, or []string) {
 	text := f.Write

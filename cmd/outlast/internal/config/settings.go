@@ -152,9 +152,6 @@ func find(name string) *setting {
 	return &settings[i]
 }
 
-// Known says whether a flag of outlast run is a setting.
-func Known(flag string) bool { return find(flag) != nil }
-
 // Names are the settings in the order in which they are shown.
 func Names() (names []string) {
 	for _, s := range settings {
