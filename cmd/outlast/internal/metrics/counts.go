@@ -11,7 +11,7 @@ import (
 // labels are those of the counters.
 type labels struct{ Command, Kind, Outcome, Policy string }
 
-// pair are those of what is told for each command and policy.
+// pair are the labels of a tally.
 type pair struct{ Command, Policy string }
 
 // call is what one call adds.
@@ -25,13 +25,13 @@ type call struct {
 
 // counts is the content of a file.
 type counts struct {
-	totals map[labels]*[len(counters)]int64
-	told   map[pair]*told
+	totals  map[labels]*[len(counters)]int64
+	tallies map[pair]*tally
 }
 
-// told is what is told for each command and policy. Buckets[i] counts the outages
+// tally is what is counted for each command and policy. Buckets[i] counts the outages
 // above bounds[i-1] and up to bounds[i], and the last those above all bounds.
-type told struct {
+type tally struct {
 	Buckets [len(bounds) + 1]int64
 	SumUS   int64 // of the outages
 	Last    int64 // when the last call ended, in seconds since 1970
@@ -53,7 +53,7 @@ const other = "other"
 const maxValue = 1<<53 - 1
 
 func newCounts() *counts {
-	return &counts{totals: map[labels]*[len(counters)]int64{}, told: map[pair]*told{}}
+	return &counts{totals: map[labels]*[len(counters)]int64{}, tallies: map[pair]*tally{}}
 }
 
 func (c *counts) add(one call) {
@@ -69,16 +69,16 @@ func (c *counts) add(one call) {
 		increase(&t[i], n)
 	}
 	p := pair{one.Command, one.Policy}
-	if c.told[p] == nil { // from the first call on, so that an increase from 0 is seen
-		c.told[p] = new(told)
+	if c.tallies[p] == nil { // from the first call on, so that an increase from 0 is seen
+		c.tallies[p] = new(tally)
 	}
-	c.told[p].Last = max(c.told[p].Last, min(one.at, maxValue))
+	c.tallies[p].Last = max(c.tallies[p].Last, min(one.at, maxValue))
 	if one.outageUS != nil {
-		c.told[p].add(*one.outageUS)
+		c.tallies[p].add(*one.outageUS)
 	}
 }
 
-func (t *told) add(us int64) {
+func (t *tally) add(us int64) {
 	i, _ := slices.BinarySearchFunc(bounds[:], us, func(bound, us int64) int { return cmp.Compare(bound*second, us) })
 	if t.count() < maxValue {
 		t.Buckets[i]++
@@ -86,7 +86,7 @@ func (t *told) add(us int64) {
 	increase(&t.SumUS, us)
 }
 
-func (t *told) count() (n int64) {
+func (t *tally) count() (n int64) {
 	for _, b := range t.Buckets {
 		n += b
 	}
@@ -141,12 +141,12 @@ func (c *counts) text() string {
 		}
 	}
 	head(&b, outageName, outageHelp, "histogram")
-	for _, p := range c.sortedTold() {
-		c.told[p].write(&b, p)
+	for _, p := range c.sortedPairs() {
+		c.tallies[p].write(&b, p)
 	}
 	head(&b, lastName, lastHelp, "gauge")
-	for _, p := range c.sortedTold() {
-		sample(&b, lastName, strconv.FormatInt(c.told[p].Last, 10), "command", p.Command, "policy", p.Policy)
+	for _, p := range c.sortedPairs() {
+		sample(&b, lastName, strconv.FormatInt(c.tallies[p].Last, 10), "command", p.Command, "policy", p.Policy)
 	}
 	return b.String()
 }
@@ -157,13 +157,13 @@ func (c *counts) sortedTotals() []labels {
 	})
 }
 
-func (c *counts) sortedTold() []pair {
-	return slices.SortedFunc(maps.Keys(c.told), func(x, y pair) int {
+func (c *counts) sortedPairs() []pair {
+	return slices.SortedFunc(maps.Keys(c.tallies), func(x, y pair) int {
 		return cmp.Or(cmp.Compare(x.Command, y.Command), cmp.Compare(x.Policy, y.Policy))
 	})
 }
 
-func (t *told) write(b *strings.Builder, p pair) {
+func (t *tally) write(b *strings.Builder, p pair) {
 	total := int64(0)
 	for i, n := range t.Buckets {
 		total += n

@@ -14,9 +14,9 @@ const stateMark = "# outlast 1 "
 
 // state is that line's JSON.
 type state struct {
-	SHA256 string `json:"sha256"` // of the text below
-	Totals []totalOf
-	Told   []toldOf
+	SHA256  string `json:"sha256"` // of the text below
+	Totals  []totalOf
+	Tallies []tallyOf
 }
 
 type totalOf struct {
@@ -24,9 +24,9 @@ type totalOf struct {
 	Counters [len(counters)]int64
 }
 
-type toldOf struct {
+type tallyOf struct {
 	pair
-	told
+	tally
 }
 
 // format is a file's text.
@@ -36,8 +36,8 @@ func format(c *counts) ([]byte, error) {
 	for _, l := range c.sortedTotals() {
 		s.Totals = append(s.Totals, totalOf{l, *c.totals[l]})
 	}
-	for _, p := range c.sortedTold() {
-		s.Told = append(s.Told, toldOf{p, *c.told[p]})
+	for _, p := range c.sortedPairs() {
+		s.Tallies = append(s.Tallies, tallyOf{p, *c.tallies[p]})
 	}
 	line, err := json.Marshal(s)
 	return []byte(stateMark + string(line) + "\n" + text), err
@@ -65,8 +65,8 @@ func parse(text string) (*counts, error) {
 	for _, t := range s.Totals {
 		c.totals[t.labels] = &t.Counters
 	}
-	for _, o := range s.Told {
-		c.told[o.pair] = &o.told
+	for _, o := range s.Tallies {
+		c.tallies[o.pair] = &o.tally
 	}
 	return c, nil
 }

@@ -105,7 +105,7 @@ func TestBuckets(t *testing.T) {
 		0: "1", 1_000_000: "1", 1_000_001: "2", 52_000_000: "55", 61_000_000: "65", 150_000_000: "150", 150_000_001: "180",
 		300_000_000: "300", 300_000_001: "+Inf", maxValue: "+Inf",
 	} {
-		var h told
+		var h tally
 		h.add(us)
 		for i, n := range h.Buckets {
 			if n != 0 && upTo(i) != want {
@@ -158,8 +158,8 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 	c.add(call{labels: labels{"job-1", "k", "ok", "p"}, attempts: 1}) // known ones are still counted apart
 	text := formatted(t, c)
-	if len(c.totals) != maxSeries+1 || len(c.told) != maxSeries+1 || len(text) > maxFile/4 {
-		t.Errorf("%d, %d, %d bytes", len(c.totals), len(c.told), len(text))
+	if len(c.totals) != maxSeries+1 || len(c.tallies) != maxSeries+1 || len(text) > maxFile/4 {
+		t.Errorf("%d, %d, %d bytes", len(c.totals), len(c.tallies), len(text))
 	}
 	if c.totals[labels{other, other, "ok", other}][calls] != 2*maxSeries || c.totals[labels{"job-1", "k", "ok", "p"}][calls] != 2 {
 		t.Error("calls are lost")
@@ -175,7 +175,7 @@ func TestTheLastRunIsTheLatest(t *testing.T) {
 	for _, at := range []int64{5, 7, 6} {
 		c.add(call{labels: labels{"c", "k", "ok", "p"}, at: at})
 	}
-	if got := c.told[pair{"c", "p"}].Last; got != 7 {
+	if got := c.tallies[pair{"c", "p"}].Last; got != 7 {
 		t.Error(got)
 	}
 }
@@ -235,7 +235,7 @@ func TestManyProcesses(t *testing.T) {
 	if got := c.totals[labels{"c", "unavailable", "ok", "p"}]; got == nil || *got != want {
 		t.Errorf("%v, and not %v", got, want)
 	}
-	if h := c.told[pair{"c", "p"}]; h.count() != processes || h.SumUS != 61_500_000*processes {
+	if h := c.tallies[pair{"c", "p"}]; h.count() != processes || h.SumUS != 61_500_000*processes {
 		t.Errorf("%+v", h)
 	}
 	entries, _ := os.ReadDir(dir)
