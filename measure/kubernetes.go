@@ -52,7 +52,7 @@ const (
 	scheduled                 // the pod has its node
 	pulled                    // an image is there
 	started                   // a container runs
-	ready                     // it reports Ready
+	nowReady                  // it reports Ready
 	unready                   // it does not any more
 	killed                    // it was asked to end
 )
@@ -133,7 +133,7 @@ func (p *pod) turns() (out []turn) {
 			maybe = false
 		case started:
 			maybe, since = true, m.at
-		case ready:
+		case nowReady:
 			if !up {
 				out = append(out, turn{at: m.at, up: true, known: true, pod: p})
 			}

@@ -177,7 +177,7 @@ func (s podSet) pod(o *object, path string) error {
 		case c.Type == "PodScheduled" && c.Status == "True":
 			m.add(scheduled, field, c.LastTransitionTime, 0)
 		case c.Type == "Ready" && c.Status == "True":
-			m.add(ready, field, c.LastTransitionTime, 0)
+			m.add(nowReady, field, c.LastTransitionTime, 0)
 		case c.Type == "Ready":
 			m.add(unready, field, c.LastTransitionTime, 0)
 		}

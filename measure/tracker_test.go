@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"outlast/outages"
+	"outlast/ready"
 )
 
 var epoch = time.Date(2026, 8, 3, 21, 20, 21, 0, time.UTC)
@@ -25,7 +26,7 @@ func look(from, to int, state outages.State) Sample {
 
 func tracked(hold time.Duration) *tracker {
 	return &tracker{
-		target: &Target{Scheme: "http", Host: "graph", Port: "8080", Path: "/healthz"},
+		target: &Target{Target: ready.Target{Scheme: "http", Host: "graph", Port: "8080", Path: "/healthz"}},
 		every:  100 * time.Millisecond, hold: hold, host: "laptop", tool: "test",
 	}
 }
@@ -268,7 +269,7 @@ func TestTargets(t *testing.T) {
 		"http://graph:99999":          "which is not from 1 to 65535",
 		"http://graph/#ok":            `has the status "ok"`,
 		"http://me:secret@graph/":     "has a user name",
-		"http://me:secret@graph/\x7f": "is no URL",
+		"http://me:secret@graph/\x7f": "is not a URL",
 	} {
 		_, err := ParseTarget(text)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {

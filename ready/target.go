@@ -41,9 +41,12 @@ func Parse(text string) (Choice, error) {
 	case "off":
 		return Choice{}, nil
 	}
-	t, err := parseTarget(text)
+	t, err := ParseTarget(text)
 	if err != nil {
 		return Choice{}, fmt.Errorf("%q %w; expected %s", Shown(text), err, forms)
+	}
+	if t.Scheme != "tcp" && strings.Trim(t.Path, "/") == "" {
+		t.Path = defaultPath
 	}
 	return Choice{Target: &t}, nil
 }
@@ -73,7 +76,9 @@ func Omnigraph(serverURL string) (Target, error) {
 	return t, nil
 }
 
-func parseTarget(text string) (Target, error) {
+// ParseTarget reads tcp://host:port or an HTTP URL, as Parse does, but a path of /
+// is one. Its errors do not quote the text, which may hold a password.
+func ParseTarget(text string) (Target, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return Target{}, fmt.Errorf("is not a URL")
@@ -90,7 +95,7 @@ func parseTarget(text string) (Target, error) {
 		return t, fmt.Errorf("has no port")
 	}
 	if t.Scheme != "tcp" {
-		if t.Path = u.RequestURI(); strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
+		if t.Path = u.RequestURI(); u.Path == "" && u.RawQuery == "" {
 			t.Path = defaultPath
 		}
 		if t.Statuses, err = parseStatuses(u.Fragment); err != nil {

@@ -70,7 +70,7 @@ internal/redact:
 internal/standin: github.com/goccy/go-yaml
 journal: internal/redact golang.org/x/sys
 journal/task: abi host journal
-measure: outages process
+measure: outages process ready
 outages: abi plugin/policy github.com/gofrs/flock
 plugin:
 plugin/kernel:
