@@ -30,19 +30,18 @@ var record = sync.OnceValue(func() (f found) {
 		return f
 	}
 	defer syscall.Munmap(file)
-	at := symbols(file, map[string]uint64{
-		"runtime.fwdSig":      uint64(unsafe.Sizeof(f.actions)),
-		"runtime.initSigmask": uint64(unsafe.Sizeof(f.mask)),
-	})
-	if len(at) != 2 {
+	kept := symbol{name: "runtime.fwdSig\x00", size: uint64(unsafe.Sizeof(f.actions))}
+	mask := symbol{name: "runtime.initSigmask\x00", size: uint64(unsafe.Sizeof(f.mask))}
+	find(file, &kept, &mask)
+	if kept.at == 0 || mask.at == 0 {
 		return f
 	}
 	f.known = true
-	f.actions = *(*actions)(pointer(at["runtime.fwdSig"]))
+	f.actions = *(*actions)(pointer(kept.at))
 	for _, s := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU} {
 		f.actions[s] = uintptr(ignoredNow() >> (s - 1) & 1)
 	}
-	f.mask = *(*uint64)(pointer(at["runtime.initSigmask"]))
+	f.mask = *(*uint64)(pointer(mask.at))
 	return f
 })
 
@@ -70,12 +69,18 @@ const (
 	symtab     = 2 // SHT_SYMTAB
 )
 
-// symbols are the addresses of symbols of these names and sizes.
-func symbols(file []byte, want map[string]uint64) map[string]uint64 {
-	found := map[string]uint64{}
+// symbol is one of the program's; at is 0 where there is none.
+type symbol struct {
+	name     string // with the byte that ends it
+	size, at uint64
+}
+
+// find looks for symbols in a program's file. It is at every start, so it looks
+// at names only where the size is right.
+func find(file []byte, wanted ...*symbol) {
 	order := binary.NativeEndian
 	if len(file) < headerSize || !bytes.HasPrefix(file, []byte("\x7fELF\x02")) || order.Uint16(file[16:]) != executable {
-		return nil
+		return
 	}
 	table := order.Uint64(file[40:])
 	section := func(n uint64) []byte { return part(file, table+n*sectionSize, sectionSize) }
@@ -87,19 +92,18 @@ func symbols(file []byte, want map[string]uint64) map[string]uint64 {
 		}
 		names := section(uint64(order.Uint32(s[40:])))
 		if names == nil {
-			return nil
+			return
 		}
 		text := content(names)
 		for all := content(s); len(all) >= symbolSize; all = all[symbolSize:] {
 			size := order.Uint64(all[16:])
-			for name, wanted := range want {
-				if size == wanted && bytes.HasPrefix(part(text, uint64(order.Uint32(all)), uint64(len(name)+1)), append([]byte(name), 0)) {
-					found[name] = order.Uint64(all[8:])
+			for _, w := range wanted {
+				if size == w.size && string(part(text, uint64(order.Uint32(all)), uint64(len(w.name)))) == w.name {
+					w.at = order.Uint64(all[8:])
 				}
 			}
 		}
 	}
-	return found
 }
 
 // part is nil if b has no such part.
