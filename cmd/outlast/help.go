@@ -19,9 +19,12 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		return err
 	}
 	usage, rest, _ := strings.Cut(text.String(), "\n")
-	if before, _, found := strings.Cut(usage, " [<command> ...]"); found {
-		usage = before + " [flags] -- command [argument ...]"
-		rest = withoutPart(rest, "Arguments:\n")
+	if before, after, found := strings.Cut(usage, " [<command> ...]"); found {
+		after = strings.TrimSuffix(after, " [flags]")
+		usage = before + after + " [flags] -- command [argument ...]"
+		if after == "" { // it is the only argument
+			rest = withoutPart(rest, "Arguments:\n")
+		}
 	}
 	_, err = out.Write([]byte(usage + "\n" + rest))
 	return err

@@ -64,7 +64,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 		return err
 	}
 	defer plug.Close(ctx)
-	guess, err := v.guess(&result)
+	guess, err := v.guess(p, &result)
 	if err != nil {
 		return err
 	}
@@ -81,10 +81,14 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 	return nil
 }
 
-// guess is the call as the command line tells of it, which may tell of the
-// result too what no text says.
-func (v *policyExplainVerb) guess(r *abi.Result) (host.Call, error) {
+// guess is the call as run would make it of the command line, which may tell of
+// the result too what no text says. Without a line, the command is taken for one
+// that the policy understands, if there is any.
+func (v *policyExplainVerb) guess(p *host.Policy, r *abi.Result) (host.Call, error) {
 	call := host.Call{Label: "explain", Remote: true, Seed: &v.Seed}
+	if r.IsProcess() && !wrap.UnderstandsAny(v.Policy, p) {
+		call.OneRequest = new(false)
+	}
 	argv := v.Command
 	if len(argv) > 0 && argv[0] == "--" {
 		argv = argv[1:]
@@ -93,12 +97,15 @@ func (v *policyExplainVerb) guess(r *abi.Result) (host.Call, error) {
 		return call, nil
 	}
 	line := wrap.ReadLine(argv, os.Environ())
-	if line.Name == "" {
+	if line.Name == "" && library.Source(v.Policy) != "" { // the policy's name may be the command's own, behind --
 		return call, exit.Usage("policy explain: expected a command line that outlast reads, such as omnigraph's, behind the policy and --, not %q", argv[0])
 	}
 	told := line.Call(argv[0])
-	call.Remote, call.Read, call.OneRequest = told.Remote, told.Read, line.OneRequest()
-	if line.Graph != nil && r.Sent == "" {
+	call.Remote, call.Read = told.Remote, told.Read
+	if call.OneRequest = new(false); wrap.Understands(v.Policy, p, line.Name) {
+		call.OneRequest = line.OneRequest()
+	}
+	if r.Sent == "" {
 		r.Sent = line.Sent(r)
 	}
 	return call, nil

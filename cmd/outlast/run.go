@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
@@ -10,6 +12,7 @@ import (
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/library"
 	"outlast/cmd/outlast/internal/wrap"
+	"outlast/process"
 )
 
 type runVerb struct {
@@ -60,10 +63,23 @@ func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {
 	if len(argv) == 0 {
 		return exit.Usage("run: expected a command after --")
 	}
+	if err := checkKey(raw[:len(raw)-len(argv)], argv[0]); err != nil {
+		return err
+	}
 	run, err := wrap.Prepare(&wrap.Request{Flags: v.Flags, Argv: argv, Env: os.Environ()})
 	if err != nil {
 		return err
 	}
 	defer run.Close()
 	return run.Execute(ctx)
+}
+
+// checkKey finds a key that was given as a word of its own, and so was taken for
+// the command: the flag's value is optional.
+func checkKey(before []string, command string) error {
+	var start *process.StartError
+	if len(before) == 0 || before[len(before)-1] != "--idempotency-key" || !errors.As(process.Find(command), &start) {
+		return nil
+	}
+	return &exit.Error{Code: start.ExitCode, Err: fmt.Errorf("%w; a key of your own is given as --idempotency-key=%s", start, command)}
 }

@@ -51,11 +51,11 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	defer plug.Close(ctx)
 	c := verification.Checker{
 		Plugin: plug, Policy: p, Takes: v.AttemptDuration, Headroom: v.Headroom,
-		Speaks: wrap.UnderstandsAny(v.Policy, p),
 	}
 	if c.Failure, err = v.Failure(p); err != nil {
 		return err
 	}
+	c.Speaks = wrap.UnderstandsAny(v.Policy, p) || !c.Failure.IsProcess()
 	r, err := c.Check(ctx, list)
 	if err != nil {
 		return err

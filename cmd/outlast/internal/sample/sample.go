@@ -17,7 +17,7 @@ type Flags struct {
 	Signal     string `placeholder:"NAME" help:"The signal that ended it, such as SIGKILL."`
 	StdoutFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stdout."`
 	StderrFile string `type:"existingfile" placeholder:"FILE" help:"What it printed on stderr."`
-	Sent       string `enum:",no,unknown,yes" default:"" placeholder:"no|unknown|yes" help:"Whether anything of the call was sent, as a host may know. A policy for a command repeats a write only after no."`
+	Sent       string `enum:",no,unknown,yes" default:"" placeholder:"no|unknown|yes" help:"Whether anything was sent. The bundled policies (curl, psql …) repeat a write only if this is no."`
 	HTTPStatus *int64 `name:"http-status" placeholder:"STATUS" help:"The status, of an HTTP exchange."`
 	HTTPFile   string `name:"http-file" type:"existingfile" placeholder:"FILE" help:"Its message."`
 }

@@ -22,7 +22,7 @@ type Checker struct {
 	Failure  abi.Result    // how attempts end while the server is away
 	Takes    time.Duration // that an attempt needs to fail
 	Headroom float64       // how many times the longest outage must be outlasted
-	Speaks   bool          // what the command prints may prove that a write was not sent
+	Speaks   bool          // how an attempt fails may prove that a write was not sent
 }
 
 // Check checks reads and writes against each outage.

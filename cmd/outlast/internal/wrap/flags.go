@@ -16,8 +16,8 @@ import (
 // a setting.
 type Flags struct {
 	CallFlags         `group:"command"`
-	Wrapper           []string `group:"command" sep:"none" placeholder:"FILE" help:"A script that does no more than to run the command once."`
-	Policy            string   `group:"retry" placeholder:"NAME|FILE" help:"By default the command's: see outlast policy list."`
+	Wrapper           []string `group:"command" sep:"none" placeholder:"FILE" help:"A script that only runs the command, and only once."`
+	Policy            string   `group:"retry" placeholder:"NAME|FILE" help:"Instead of the command's own: see outlast policy list."`
 	policyflags.Flags `group:"retry"`
 	PluginFlags       `group:"retry"`
 	LimitFlags        `group:"limit"`
@@ -33,7 +33,7 @@ type CallFlags struct {
 	Write           bool `xor:"what" help:"It may change something."`
 	Remote          bool `xor:"where" help:"It talks to a server over the network."`
 	Local           bool `xor:"where" help:"It opens its store itself."`
-	SurfaceConflict bool `help:"A lost race ends the call: it compares and swaps."`
+	SurfaceConflict bool `help:"It compares and swaps, so a lost race ends the call."`
 	NoConnectRetry  bool `help:"Do not wait for a server that is away."`
 }
 
@@ -65,26 +65,26 @@ func (f *PluginFlags) OpenPlugin(opts ...host.Option) (*host.Plugin, error) {
 
 // LimitFlags say how long things may take.
 type LimitFlags struct {
-	MaxWait        *time.Duration `placeholder:"DURATION" help:"To wait for a server that is away, instead of the policy's."`
-	CallBudget     *time.Duration `placeholder:"DURATION" help:"For all, waits included; its end gets one last attempt."`
-	AttemptTimeout *time.Duration `placeholder:"DURATION" help:"For each attempt; none unless given, and omnigraph's own client has none."`
-	KillAfter      *time.Duration `placeholder:"DURATION" help:"From TERM to KILL: 10s after a timeout; never after a signal, unless given."`
-	Ready          string         `placeholder:"TARGET" default:"auto" help:"What shows that the server is back: tcp://HOST:PORT, a URL, auto, off."`
+	MaxWait        *time.Duration `placeholder:"DURATION" help:"Longest wait for a server that is away (default: the policy's)."`
+	CallBudget     *time.Duration `placeholder:"DURATION" help:"Limit for the whole call, waits included."`
+	AttemptTimeout *time.Duration `placeholder:"DURATION" help:"Limit for each attempt (default: none, and omnigraph's own client has none)."`
+	KillAfter      *time.Duration `placeholder:"DURATION" help:"Time from TERM to KILL (default: 10s after a timeout, none after a signal)."`
+	Ready          string         `placeholder:"TARGET" default:"auto" help:"The server to watch: a URL, tcp://HOST:PORT, off; auto: omnigraph's, else none."`
 }
 
 // ProcessFlags say how the command is run, and what exit codes mean.
 type ProcessFlags struct {
-	Stdin             string `enum:"replay,pass,none" default:"replay" help:"replay: the same for each attempt. pass: as it is, for one. none."`
+	Stdin             string `enum:"replay,pass,none" default:"replay" help:"replay: the same in each attempt. pass: outlast's own, in one attempt. none."`
 	ExhaustedCode     *int   `placeholder:"N" help:"Exit with N when a budget is spent."`
 	IndeterminateCode *int   `placeholder:"N" help:"Exit with N when a write may have been applied."`
-	RepairForce       bool   `help:"Let a repair publish what it finds suspicious."`
-	Seed              *int64 `placeholder:"N" help:"Of the jitter, for a repeatable schedule."`
+	RepairForce       bool   `help:"Run omnigraph repair with --force."`
+	Seed              *int64 `placeholder:"N" help:"Seed of the jitter, for a repeatable schedule."`
 }
 
 // JournalFlags say what is put on record.
 type JournalFlags struct {
-	Journal    string `placeholder:"DIR" help:"Remember there which writes are under way."`
-	JournalKey string `placeholder:"KEY" help:"Of this write, which is then made once."`
+	Journal    string `placeholder:"DIR" help:"Folder that records which writes are under way."`
+	JournalKey string `placeholder:"KEY" help:"A name for this write; a rerun with the same key does not apply it again."`
 }
 
 // OutputFlags say what is told of a run.
@@ -94,7 +94,7 @@ type OutputFlags struct {
 	LogFormat   string `enum:"auto,text,json" default:"auto" help:"auto: one line in place on a terminal. text, json: log lines."`
 	Events      string `placeholder:"FILE" help:"Append what happens, one JSON object a line."`
 	Report      string `placeholder:"FILE" help:"Write what became of the call, one JSON object."`
-	MetricsFile string `placeholder:"FILE" help:"Add the call up for Prometheus' textfile collector."`
+	MetricsFile string `placeholder:"FILE" help:"Count the call in a textfile of node_exporter's."`
 }
 
 // check finds what is wrong with each flag by itself.

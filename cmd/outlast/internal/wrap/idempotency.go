@@ -14,8 +14,8 @@ import (
 
 // IdempotencyFlags say by which key the server knows the write again.
 type IdempotencyFlags struct {
-	IdempotencyKey      IdempotencyKey `placeholder:"KEY" help:"For {idempotency-key} in the command."`
-	IdempotencyHonoured *time.Duration `placeholder:"DURATION" help:"By the server: repeat the write."`
+	IdempotencyKey      IdempotencyKey `placeholder:"KEY" help:"Replace {idempotency-key} in the command by a generated key; =KEY gives your own."`
+	IdempotencyHonoured *time.Duration `placeholder:"DURATION" help:"How long the server remembers the key; allows the write to be repeated."`
 }
 
 // IdempotencyKey is a flag that can stand alone.

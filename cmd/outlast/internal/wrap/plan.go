@@ -119,8 +119,9 @@ func (p *Plan) choosePolicy(seen *Seen) error {
 		return startError(seen.Missing) // whatever its policy would be
 	case seen.Policy == nil:
 		return exit.Usage("run: no policy fits %s, and outlast cannot know what it does. Say --read if it changes nothing, or --repeatable if it may be run again; "+
-			"and what to retry: with --retry-exit, --retry-stderr, --attempts or --backoff, or by a --policy. "+
-			"Without --read or --repeatable a policy repeats none of its writes. In a script, wrap each command of it instead", p.Argv[0])
+			"and what to retry: with --retry-exit, --retry-stderr, --attempts or --backoff, or by a --policy. For example:\n"+
+			"    outlast run --read --attempts 5 --backoff 1s -- %[1]s\n"+
+			"With --policy alone, writes are not repeated. If this is a script, put outlast before the commands inside it", p.Argv[0])
 	}
 	var err error
 	p.Policy, err = library.WithMaxWait(seen.Policy, p.Flags.MaxWait)
@@ -165,7 +166,7 @@ func (p *Plan) judge() {
 // speaksForItself says whether the program is a command whose output the policy
 // understands.
 func (p *Plan) speaksForItself() bool {
-	return p.Command.Known && understands(p.Flags.Policy, p.Policy, library.For(p.Argv[0]))
+	return p.Command.Known && Understands(p.Flags.Policy, p.Policy, library.For(p.Argv[0]))
 }
 
 func (p *Plan) chooseJournal() {

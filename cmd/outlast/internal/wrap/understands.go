@@ -13,10 +13,10 @@ import (
 	"outlast/plugin/policy"
 )
 
-// understands says whether a policy understands a command's output: it is the
+// Understands says whether a policy understands a command's output: it is the
 // command's own, or differs from that in numbers and names only. given is how the
 // user named it; "": not at all.
-func understands(given string, p *host.Policy, own string) bool {
+func Understands(given string, p *host.Policy, own string) bool {
 	switch {
 	case given == "" || given == own, own == "omnigraph" && given == "witan-core":
 		return true
@@ -30,7 +30,7 @@ func understands(given string, p *host.Policy, own string) bool {
 // UnderstandsAny says whether a policy understands any command that outlast knows.
 // Nothing that is printed under another one makes run repeat a write.
 func UnderstandsAny(given string, p *host.Policy) bool {
-	return slices.ContainsFunc(library.Names(), func(own string) bool { return understands(given, p, own) })
+	return slices.ContainsFunc(library.Names(), func(own string) bool { return Understands(given, p, own) })
 }
 
 // recognition is what a document in normal form recognises and does, for whatever
