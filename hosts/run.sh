@@ -80,6 +80,7 @@ python_() {
   "$cache/venv/bin/python" hosts/python/facts.py "$probe"
   "$cache/venv/bin/python" hosts/python/decide.py plugin/outlast-stub.json | grep -q '"type": "retry"'
   echo "recipe: passed"
+  "$cache/venv/bin/python" hosts/python/replay.py
 }
 
 node_() {

@@ -14,6 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 FILES = {
     "outlast.wasm": "outlast.wasm",
     "outlast.wasm.sha256": "outlast.wasm.sha256",
+    "kernel.wasm": "kernel.wasm",
     "policy/builtin/witan-core.json": "witan-core.json",
 }
 """The files of the plugin's folder in a checkout, and their names in the package."""

@@ -232,13 +232,14 @@ def show(what: str, figure: Callable[[], tuple[float, float]], unit: str, scale:
 
 def main() -> None:
     """Measure all and print a table."""
-    import extism
+    from importlib.metadata import version
+
     import stamina  # noqa: F401  the figures need both
     import tenacity  # noqa: F401
 
     print(
         f"{platform.python_implementation()} {platform.python_version()}, "
-        f"libextism {extism.extism_version()}, {os.cpu_count()} processors, {RUNS} processes\n"
+        f"wasmtime {version('wasmtime')}, {os.cpu_count()} processors, {RUNS} processes\n"
     )
     print("| what | median | least |\n|---|---|---|")
     for module in ("outlast", "tenacity", "stamina"):

@@ -10,7 +10,7 @@ import outlast
 CODE = """
 import sys
 import outlast
-assert not {'extism', 'extism_sys', 'cffi', '_cffi_backend'} & set(sys.modules)
+assert not {'wasmtime', 'ctypes'} & set(sys.modules)
 assert not {'asyncio', 'ssl', 'http.client', 'subprocess', 'hashlib'} & set(sys.modules)
 
 call = outlast.Call(remote=True, write=False)
@@ -21,9 +21,9 @@ def f():
     return 1
 
 assert f() == 1
-assert 'extism' not in sys.modules
+assert 'wasmtime' not in sys.modules
 assert outlast.info()['abi']
-assert 'extism' in sys.modules
+assert 'wasmtime' in sys.modules
 """
 
 

@@ -62,6 +62,7 @@ def test_what_is_in_them(built: Path) -> None:
         plugin = z.read("outlast/_plugin/outlast.wasm")
     assert plugin == (ROOT.parent / "plugin" / "outlast.wasm").read_bytes()
     assert {"outlast/py.typed", "outlast/_plugin/outlast.wasm.sha256"} <= names
+    assert "outlast/_plugin/kernel.wasm" in names
     policies = {n for n in names if n.startswith("outlast/_plugin/policies/")}
     commands = (ROOT.parent / "commands").glob("*/policy.json")
     assert policies == {f"outlast/_plugin/policies/{p.parent.name}.json" for p in commands}

@@ -26,7 +26,7 @@ from ._call.result import Result
 from ._call.warnings import SurprisingValueWarning
 from ._command.run import Completed, run_command
 from ._plugin.info import info
-from ._plugin.plugin import Plugin, default_plugin
+from ._plugin.plugin import Plugin, default_plugin, warm_up
 from ._policy.session import Session
 from ._run.decorator import outcome_of, retry
 from ._run.options import RunOptions
@@ -78,4 +78,5 @@ __all__ = [
     "result_of",
     "retry",
     "run_command",
+    "warm_up",
 ]

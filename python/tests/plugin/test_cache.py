@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -23,27 +22,75 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_the_configuration_is_outside_of_what_the_runtime_cleans_up(base: Path) -> None:
-    path = cache.configuration()
-    found = re.fullmatch(r'\[cache\]\ndirectory = "(.*)"\n', path.read_text())
-    assert found is not None
-    native = Path(found[1])
-    assert native.is_dir()
-    assert native not in path.parents
-    assert path == base / "python" / "runtime.toml"
-    for directory in (base / "python", native):
-        assert directory.stat().st_mode & 0o777 == 0o700
+KEY = "0123abcd"
 
 
-def test_it_is_written_once_and_mended(base: Path) -> None:
-    path = cache.configuration()
-    before = path.stat().st_mtime_ns
-    assert cache.configuration() == path
-    assert path.stat().st_mtime_ns == before
-    path.write_text("spoilt")
-    cache.configuration()
-    assert path.read_text().startswith("[cache]")
-    assert sorted(p.name for p in path.parent.iterdir()) == ["native", "runtime.toml"]
+def test_what_was_kept_is_found(base: Path) -> None:
+    code = cache.Code(KEY)
+    assert code.find() is None
+    assert code.keep(b"code") == ""
+    path = code.find()
+    assert path is not None
+    assert (path.parent, path.read_bytes()) == (base / "python", b"code")
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert cache.Code("another").find() is None
+    assert cache.Code(KEY).find() == path
+
+
+@pytest.mark.parametrize("text", [b"codf", b"cod", b"code and more", b""])
+def test_what_has_changed_is_removed(base: Path, text: bytes) -> None:
+    code = cache.Code(KEY)
+    code.keep(b"code")
+    (path,) = (base / "python").iterdir()
+    path.write_bytes(text)
+    assert code.find() is None
+    assert not path.exists()
+    assert code.keep(b"code") == ""
+    assert code.find() == path
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+def test_what_is_no_file_is_not_used(base: Path, tmp_path: Path, kind: str) -> None:
+    code = cache.Code(KEY)
+    code.keep(b"code")
+    (path,) = (base / "python").iterdir()
+    if kind == "link":
+        path.rename(tmp_path / "elsewhere")
+        path.symlink_to(tmp_path / "elsewhere")
+    else:
+        path.unlink()
+        (os.mkfifo if kind == "pipe" else os.mkdir)(path)
+    assert code.find() is None  # and nothing blocks
+
+
+def test_few_stay_and_those_in_use_do(base: Path) -> None:
+    for n in range(cache.KEPT):
+        cache.Code(f"{n}").keep(b"code")
+        (path,) = (base / "python").glob(f"{n}-*")
+        os.utime(path, (n, n))
+    assert cache.Code("0").find() is not None
+    cache.Code("new").keep(b"code")
+    left = {path.name.partition("-")[0] for path in (base / "python").iterdir()}
+    assert left == {"0", "2", "3", "new"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_directory_that_cannot_be_written_serves_what_it_has(base: Path) -> None:
+    code = cache.Code(KEY)
+    code.keep(b"code")
+    code.folder.chmod(0o500)
+    try:
+        assert code.find() is not None
+        assert "cannot write" in cache.Code("another").keep(b"code")
+    finally:
+        code.folder.chmod(0o700)
+
+
+def test_what_cannot_be_written_is_no_error(base: Path) -> None:
+    code = cache.Code(KEY)
+    code.folder.rmdir()
+    assert "cannot write" in code.keep(b"code")
 
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,24 +109,18 @@ def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_can_be_nowhere(monkeypatch: pytest.MonkeyPatch, value: str, why: str) -> None:
     monkeypatch.setenv(cache.ENV_DIR, value)
     with pytest.raises(cache.UnusableError, match=why):
-        cache.configuration()
+        cache.Code(KEY)
 
 
 def refused(match: str) -> None:
     with pytest.raises(cache.UnusableError, match=match):
-        cache.configuration()
+        cache.Code(KEY)
 
 
 def test_a_directory_open_to_others_is_not_used(base: Path) -> None:
-    cache.configuration()
+    cache.Code(KEY)
     (base / "python").chmod(0o750)
     refused("open to others .mode 0750.; mode 0700 is needed")
-
-
-def test_the_place_of_the_code_itself_must_be_private(base: Path) -> None:
-    cache.configuration()
-    (base / "python" / "native").chmod(0o777)
-    refused("native is open to others")
 
 
 def test_a_link_is_not_used(base: Path, tmp_path: Path) -> None:
@@ -97,7 +138,7 @@ def test_a_way_that_others_can_change_is_not_used(base: Path) -> None:
 
 
 def test_another_users_directory_is_not_used(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache.configuration()
+    cache.Code(KEY)
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
     refused("belongs to user")
 
@@ -105,12 +146,3 @@ def test_another_users_directory_is_not_used(base: Path, monkeypatch: pytest.Mon
 def test_a_file_in_its_place_is_no_error(base: Path) -> None:
     base.write_text("")
     refused("cannot use")
-
-
-def test_a_configuration_that_cannot_be_written(base: Path) -> None:
-    cache.configuration()
-    path = base / "python" / "runtime.toml"
-    path.unlink()
-    path.mkdir()
-    (path / "in the way").touch()
-    refused("cannot write")

@@ -1,28 +1,32 @@
-"""The plugin on Extism's runtime."""
+"""The plugin on wasmtime."""
 
 from __future__ import annotations
 
-import os
+import gc
 import shutil
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
+import wasmtime
 
 from outlast import PluginError
 from outlast._plugin import cache, file
-from outlast._plugin.engine import CACHE_VARIABLE, Engine
+from outlast._plugin.engine import Engine
+from outlast._plugin.instance import Instance, link
 
-WASM, _ = file.read()
+WASM, DIGEST = file.read()
 
 RUN = b'{"policy":"omnigraph","call":{"remote":true,"write":false,"seed":1}}'
 FAILED = b'{"type":"attempted","now_us":1,"result":{"exit_code":1,"stderr":"%s"}}'
 
 
-@pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(CACHE_VARIABLE, raising=False)
+def loaded(digest: str = DIGEST) -> Engine:
+    engine = Engine(WASM, digest)
+    engine.compile()
+    return engine
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +35,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("warm") / "cache"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(cache.ENV_DIR, str(base))
-        patch.delenv(CACHE_VARIABLE, raising=False)
-        Engine(WASM).compile()
+        loaded()
     return base
 
 
@@ -40,9 +43,24 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def base(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "cache"
     shutil.copytree(warm, copy)
-    (copy / "python" / "runtime.toml").unlink()  # it names the other directory
     monkeypatch.setenv(cache.ENV_DIR, str(copy))
     return copy
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the plugin is compiled for, each time. It is not really: that takes seconds,
+    and the code is a small module's.
+    """
+    targets: list[str] = []
+    serialize = wasmtime.Module.serialize
+
+    def instead(engine: Engine, target: str) -> bytearray:
+        targets.append(target)
+        return serialize(engine._kernel)
+
+    monkeypatch.setattr(Engine, "_compiled", instead)
+    return targets
 
 
 def works(engine: Engine) -> bool:
@@ -50,84 +68,147 @@ def works(engine: Engine) -> bool:
 
 
 def entries(base: Path) -> list[Path]:
-    return sorted(p for p in (base / "python" / "native").rglob("*") if p.is_file())
+    return sorted((base / "python").iterdir())
 
 
-def test_code_is_kept_in_a_directory_of_our_own(base: Path) -> None:
-    before = [p for p in entries(base) if not p.suffix]
-    assert before
-    engine = Engine(WASM)
-    engine.compile()
+def test_code_is_taken_from_a_directory_of_our_own(base: Path, compiled: list[str]) -> None:
+    before = entries(base)
+    assert len(before) == 1
+    engine = loaded()
     assert works(engine)
-    assert engine.loading.cache == base / "python" / "native"
-    assert engine.loading.why == ""
-    assert [p for p in entries(base) if not p.suffix] == before
-    assert CACHE_VARIABLE not in os.environ
+    assert (engine.loading.cache, engine.loading.why) == (base / "python", "")
+    assert (entries(base), compiled) == (before, [])
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_cache_that_cannot_be_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: list[str]
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv(cache.ENV_DIR, str(blocked / "cache"))
-    engine = Engine(WASM)
-    engine.compile()
-    assert works(engine)
+    engine = loaded()
     assert engine.loading.cache is None
     assert "cannot use" in engine.loading.why
+    assert compiled == [""]
 
 
-def test_a_spoilt_entry_is_no_error(base: Path) -> None:
-    for entry in entries(base):
-        entry.write_bytes(b"spoilt")
-    engine = Engine(WASM)
-    engine.compile()
-    assert works(engine)
+def test_a_spoilt_entry_is_replaced(base: Path, compiled: list[str]) -> None:
+    (entry,) = entries(base)
+    code = bytearray(entry.read_bytes())
+    code[len(code) // 2] ^= 1
+    entry.write_bytes(code)
+    assert loaded().loading.why == ""
+    assert compiled == [""]
+    (again,) = entries(base)
+    assert again != entry
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes are of other systems")
-def test_a_runtime_that_refuses_the_cache_is_no_error(
-    base: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_entry_that_wasmtime_refuses_is_replaced(base: Path, compiled: list[str]) -> None:
+    (entry,) = entries(base)
+    key = entry.name.partition("-")[0]
+    entry.unlink()
+    assert cache.Code(key).keep(b"no code of wasmtime's") == ""
+    assert loaded().loading.why == ""
+    assert compiled == [""]
+    (again,) = entries(base)
+    assert again.name.startswith(key)
+
+
+def test_another_plugin_or_release_has_an_entry_of_its_own(
+    base: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spoilt = base / "python" / "runtime.toml"
-    spoilt.write_text("[cache]\nno_such_thing = 1\n")
-    monkeypatch.setattr(cache, "configuration", lambda: spoilt)
-    engine = Engine(WASM)
-    engine.compile()
-    assert works(engine)
-    assert engine.loading.cache is None
-    assert "the runtime refused it" in engine.loading.why
-
-
-def test_the_users_own_configuration_is_obeyed(
-    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theirs = tmp_path / "theirs.toml"
-    theirs.write_text(f'[cache]\ndirectory = "{base / "python" / "native"}"\n')
-    monkeypatch.setenv(CACHE_VARIABLE, str(theirs))
-    engine = Engine(WASM)
-    engine.compile()
-    assert engine.loading.cache == theirs
-    assert os.environ[CACHE_VARIABLE] == str(theirs)
-    assert not (base / "python" / "runtime.toml").exists()
-
-
-def test_the_users_own_configuration_may_be_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "missing.toml"))
-    engine = Engine(WASM)
-    engine.compile()
-    assert works(engine)
-    assert engine.loading.cache is None
-    assert "which the runtime refused" in engine.loading.why
+    loaded("another digest")
+    assert len(entries(base)) == 2
+    monkeypatch.setattr(wasmtime.Module, "serialize", lambda _: bytearray(b"another release"))
+    loaded()
+    assert len(entries(base)) == 3
+    assert compiled == ["", ""]
 
 
 def test_without_the_runtime_there_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "extism", None)
-    with pytest.raises(PluginError, match="loading the plugin: cannot import extism"):
-        Engine(WASM).compile()
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    with pytest.raises(PluginError, match="loading the plugin: cannot import wasmtime"):
+        loaded()
+
+
+def test_an_error_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.ENV_DIR, "off")
+    with pytest.raises(PluginError, match="loading the plugin") as raised:
+        Engine(b"\0asm\x01\0\0\0\xff", "").compile()
+    assert "\n" not in str(raised.value)
+
+
+def start(text: str) -> Instance:
+    """An instance of another module."""
+    module = bytes(wasmtime.wat2wasm(f"(module {text})"))
+    engine = Engine(module, "")
+    engine._start()
+    engine._module = wasmtime.Module(engine._engine, module)
+    engine._linker = link(engine._engine, engine._module)
+    return engine.instance()
+
+
+EXIT = '(import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))'
+LIKE = """
+(import "extism:host/env" "output_set" (func $set (param i64 i64)))
+(import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+(memory (export "memory") 1)
+(func (export "outlast_abi_1"))
+(func (export "describe") (result i32)
+  (call $set (call $alloc (i64.const 8)) (i64.const -1)) (i32.const 0))
+(func (export "check") (result i32) (i32.const 7))
+(func (export "decide") (result i32) (unreachable))
+(func (export "run") (result i32) (call $set (i64.const 24) (i64.const 1000000)) (i32.const 0))
+"""
+"""A plugin each of whose exports breaks the contract in its own way."""
+
+
+@pytest.mark.parametrize(
+    ("export", "what"),
+    [
+        ("describe", "outside of its memory"),
+        ("run", "outside of its memory"),
+        ("check", "check returned 7"),
+        ("decide", "unreachable"),
+        ("another", "has no export 'another'"),
+    ],
+)
+def test_a_plugin_that_breaks_the_contract(export: str, what: str) -> None:
+    with pytest.raises(Exception, match=what):
+        start(LIKE).call(export, b"input")
+
+
+def test_an_input_that_does_not_fit() -> None:
+    with pytest.raises(MemoryError):
+        start(LIKE).call("describe", bytes(64 << 20))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "no export 'outlast_abi_1'"),
+        ('(func (export "outlast_abi_1"))', "no export 'describe'"),
+        ('(import "env" "log" (func))', "it imports 'log' from 'env', which"),
+        ('(import "extism:host/env" "http_request" (func))', "imports 'http_request' from 'ext"),
+        ('(import "extism:host/env" "alloc" (func))', "incompatible import type"),
+        (LIKE + '(func (export "_initialize") (unreachable))', "unreachable"),
+        (EXIT + LIKE + '(func (export "_initialize") (call $exit (i32.const 3)))', "itself with 3"),
+    ],
+)
+def test_a_module_that_is_no_plugin(text: str, what: str) -> None:
+    with pytest.raises(PluginError, match=f"starting the plugin: .*{what}"):
+        start(text)
+
+
+def test_instances_are_freed(engine: Engine) -> None:
+    instances = [engine.instance() for _ in range(3)]
+    for instance in instances:
+        instance.call("describe", b"")
+    instances[0].close()
+    left = [weakref.ref(instance._store) for instance in instances]
+    del instances, instance
+    gc.collect()
+    assert [ref() for ref in left] == [None] * 3
 
 
 class Host:
@@ -160,9 +241,7 @@ class Host:
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    engine = Engine(WASM)
-    engine.compile()
-    return engine
+    return loaded()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), ValueError("v")])
@@ -196,10 +275,3 @@ def test_a_run_within_an_attempt_of_a_run(engine: Engine) -> None:
     outer = Outer(now=b'{"now_us":0}')
     assert b'"last_error":"outer"' in engine.instance().call("run", RUN, outer)
     assert (outer.errors, inner_host.errors) == ([], [])
-
-
-def test_no_host_function_is_left_for_other_plugins(engine: Engine) -> None:
-    from extism.extism import HOST_FN_REGISTRY
-
-    assert engine.instance() is not None
-    assert [f for f in HOST_FN_REGISTRY if f.name.startswith("outlast")] == []

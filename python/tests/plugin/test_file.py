@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+import wasmtime
 
 from outlast import PluginError
 from outlast._plugin import file
@@ -25,6 +26,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     wasm, digest = file.read()
     copy.write_bytes(wasm)
     copy.with_name("outlast.wasm.sha256").write_text(digest + "\n")
+    copy.with_name("kernel.wasm").write_bytes(file.kernel())
     monkeypatch.setattr(file, "PACKAGED", copy)
     return copy
 
@@ -59,3 +61,16 @@ def test_another_plugin_needs_no_recorded_digest(tmp_path: Path) -> None:
     assert file.read(other) == (b"\0asm", hashlib.sha256(b"\0asm").hexdigest())
     with pytest.raises(PluginError, match="reading the plugin"):
         file.read(tmp_path / "missing.wasm")
+
+
+def test_the_memorys_module_is_what_its_source_says(packaged: Path) -> None:
+    """By another assembler than the one that made it. It adds the names at the end."""
+    source = Path(__file__).parents[3] / "plugin" / "kernel" / "kernel.wat"
+    assembled = bytes(wasmtime.wat2wasm(source.read_text()))
+    kernel = file.kernel()
+    assert assembled[: len(kernel)] == kernel
+    assert assembled[len(kernel) :].startswith(b"\0")  # a custom section
+    assert b"\x04name" in assembled[len(kernel) :][:8]
+    packaged.with_name("kernel.wasm").unlink()
+    with pytest.raises(PluginError, match=r"reading the plugin: .*kernel.wasm.*install"):
+        file.kernel()

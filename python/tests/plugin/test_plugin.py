@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import outlast
 from fakes import Failing, envelope
-from outlast import Plugin, PluginError, default_plugin
+from outlast import Plugin, PluginError, default_plugin, warm_up
 from outlast._plugin import file
 from outlast._plugin import plugin as plugins
 from outlast._plugin.envelope import AnswerError, is_answer, open_envelope
@@ -133,19 +134,56 @@ def test_call_gives_bytes_for_bytes() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_loads_its_own() -> None:
+def test_a_forked_process_keeps_what_was_loaded() -> None:
     plugin = default_plugin()
     plugin.ask("describe", b"")
     plugin._lock.acquire()  # as another thread might at that moment
     try:
         pid = os.fork()
         if pid == 0:
-            ok = not plugin.loaded and plugin.ask("describe", b"")["version"]
+            ok = plugin.loaded and plugin.ask("describe", b"")["version"]
             os._exit(0 if ok else 1)
     finally:
         plugin._lock.release()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     sys.stdout.flush()
+
+
+def test_warming_up_loads_and_decides() -> None:
+    plugin = Failing()
+    plugin.warm_up()
+    assert (plugin.loaded, plugin.started) == (True, 1)
+    warm_up()
+    assert default_plugin().loaded
+
+
+def test_what_is_missing_is_told_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(PluginError, match="reading the plugin"):
+        Plugin(tmp_path / "missing.wasm").warm_up()
+    with pytest.raises(PluginError, match="asking the plugin: bad_request: nothing is right"):
+        Failing(envelope("bad_request", "nothing is right")).warm_up()
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    with pytest.raises(PluginError, match="loading the plugin: cannot import wasmtime"):
+        Plugin().warm_up()
+
+
+@pytest.mark.parametrize("reraise", [False, True])
+def test_what_is_missing_does_not_hide_the_callers_own_exception(
+    monkeypatch: pytest.MonkeyPatch, reraise: bool
+) -> None:
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    policy = outlast.Policy(plugin=Plugin())
+    own = ConnectionRefusedError(111, "Connection refused")
+
+    @outlast.retry(remote=True, write=False, policy=policy, reraise=reraise)
+    def ask() -> None:
+        raise own
+
+    with pytest.raises(PluginError, match="cannot import wasmtime") as raised:
+        ask()
+    assert raised.value.__cause__ is own
 
 
 def test_which_errors_are_answers() -> None:

@@ -92,9 +92,9 @@ def test_what_somebody_else_has_replaced_stays(latest: Release) -> None:
 def test_nothing_is_loaded_or_imported_before(latest: Release, tmp_path: Path) -> None:
     script = (
         "import sys, outlast.witan\n"
-        "assert 'witan_core' not in sys.modules and 'extism' not in sys.modules\n"
+        "assert 'witan_core' not in sys.modules and 'wasmtime' not in sys.modules\n"
         "outlast.witan.install()\n"
-        "assert 'extism' not in sys.modules and not outlast.default_plugin().loaded\n"
+        "assert 'wasmtime' not in sys.modules and not outlast.default_plugin().loaded\n"
     )
     run(script, latest.folder)
 

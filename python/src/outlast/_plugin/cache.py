@@ -8,11 +8,13 @@ had, nothing is kept, and the plugin is compiled anew: slower, never an error.
 
 from __future__ import annotations
 
-import json
+import mmap
 import os
 import stat
 import sys
 import tempfile
+import zlib
+from contextlib import suppress
 from pathlib import Path
 
 ENV_DIR = "OUTLAST_CACHE_DIR"
@@ -20,34 +22,70 @@ ENV_DIR = "OUTLAST_CACHE_DIR"
 
 PRIVATE = 0o700
 
+KEPT = 4
+"""How many pieces of code stay (a choice: two releases of the plugin and of wasmtime;
+each has some 10 MB)."""
+
 
 class UnusableError(Exception):
     """There is no cache, and why."""
 
 
-def configuration() -> Path:
-    """The file that tells Extism's runtime to use this cache, made if need be.
+class Code:
+    """The code that was compiled for a key, in a file whose name has its checksum: what
+    is found was written whole, and has not changed.
 
-    It is never inside the directory that it names: the runtime's clean-up would
-    delete it, and the next load would fail.
+    Args:
+        key: Names the plugin and all that its code depends on.
 
     Raises:
         UnusableError: If there can be no cache.
     """
-    base = _private(directory() / "python")
-    native = _private(base / "native")
-    try:
-        # JSON's escapes are a subset of those of TOML's basic strings.
-        text = f"[cache]\ndirectory = {json.dumps(str(native), ensure_ascii=False)}\n".encode()
-    except UnicodeEncodeError as e:
-        raise UnusableError(f"{native} is no text") from e
-    path = base / "runtime.toml"
-    try:
-        if not path.is_file() or path.is_symlink() or path.read_bytes() != text:
-            _replace(path, text)
-    except OSError as e:
-        raise UnusableError(f"cannot write {path}: {e}") from e
-    return path
+
+    def __init__(self, key: str) -> None:
+        self.folder = _private(directory() / "python")
+        self._key = key
+
+    def find(self) -> Path | None:
+        """The file. One that is damaged is removed."""
+        for path in self.folder.glob(f"{self._key}-*"):
+            try:
+                sound = path.name == self._name(_checksum(path))
+            except OSError:
+                sound = False
+            if sound:
+                with suppress(OSError):
+                    path.touch()  # for the choice of what to remove
+                return path
+            self.drop(path)
+        return None
+
+    def keep(self, code: bytes | bytearray) -> str:
+        """Write the file. The answer is why that failed, or ``""``."""
+        try:
+            _replace(self.folder / self._name(zlib.crc32(code)), code)
+            found = sorted(self.folder.iterdir(), key=lambda p: p.lstat().st_mtime, reverse=True)
+        except OSError as e:
+            return f"cannot write in {self.folder}: {e}"
+        for path in found[KEPT:]:
+            self.drop(path)
+        return ""
+
+    def drop(self, path: Path) -> None:
+        """Remove a file, if that can be."""
+        with suppress(OSError):
+            path.unlink()
+
+    def _name(self, checksum: int) -> str:
+        return f"{self._key}-{checksum:08x}"
+
+
+def _checksum(path: Path) -> int:
+    """The checksum of a regular file, without opening what blocks; 0 of an empty one."""
+    if not stat.S_ISREG(path.lstat().st_mode) or not path.lstat().st_size:
+        return 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
+        return zlib.crc32(code)
 
 
 def directory() -> Path:
@@ -119,7 +157,7 @@ def _check_step(path: Path) -> None:
         raise UnusableError(f"others may write in {path} and could replace the cache")
 
 
-def _replace(path: Path, text: bytes) -> None:
+def _replace(path: Path, text: bytes | bytearray) -> None:
     """Write a file whole or not at all: another process may be reading it."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent)
     try:

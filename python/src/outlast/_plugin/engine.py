@@ -1,46 +1,26 @@
-"""The plugin on Extism's runtime. Importing this module imports nothing of it."""
+"""The plugin on wasmtime. Importing this module imports nothing of that."""
 
 from __future__ import annotations
 
-import logging
+import hashlib
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .._call.errors import PluginError
-from . import cache
+from . import cache, file
+from .instance import Instance, link
 
-MARKER = "outlast_abi_1"
-"""The export whose presence says which contract the plugin keeps."""
+if TYPE_CHECKING:
+    import wasmtime
 
-EXPORTS = ("describe", "check", "decide", "run")
-USER_MODULE = "extism:host/user"
+INTERPRETER = "pulley64"
+"""wasmtime's own kind of processor, which it interprets."""
 
-CACHE_VARIABLE = "EXTISM_CACHE_CONFIG"
-"""The variable in which Extism's runtime looks for its cache's configuration."""
-
-CALLBACK = "void(ExtismCurrentPlugin*, const ExtismVal*, ExtismSize, ExtismVal*, ExtismSize, void*)"
-
-log = logging.getLogger("outlast")
-
-
-class Host(Protocol):
-    """What answers the plugin's host functions while ``run`` is running. No
-    bytes as an answer mean that the host failed.
-
-    What these raise is caught, whatever it is: an exception cannot pass through
-    the plugin. ``failed`` gets it, and the plugin an empty answer.
-    """
-
-    def now(self) -> bytes: ...
-    def sleep(self, action: bytes) -> bytes: ...
-    def attempt(self, action: bytes) -> bytes: ...
-    def failed(self, error: BaseException) -> None: ...
+GROWTH = 1 << 20
+"""Bytes by which a memory that grows has room for more (a choice)."""
 
 
 @dataclass(frozen=True)
@@ -48,78 +28,115 @@ class Loading:
     """How the plugin was loaded.
 
     Attributes:
-        cache: The directory where native code is kept; ``None``: nowhere.
+        cache: The directory where compiled code is kept; ``None``: nowhere.
         why: Why nowhere, or ``""``.
         took: Seconds of real time.
+        interpreted: Why the plugin is interpreted, which is where this process may not
+            run what it has compiled; else ``""``.
     """
 
     cache: Path | None
     why: str
     took: float
+    interpreted: str
 
 
 class Engine:
-    """The plugin, compiled once for a process. Any thread may use it."""
+    """The plugin, compiled once for a process. Any thread may use it, and a process
+    that is forked later too.
 
-    def __init__(self, wasm: bytes) -> None:
+    Args:
+        wasm: The plugin.
+        digest: Its SHA-256 in hexadecimal digits.
+    """
+
+    loading: Loading
+
+    def __init__(self, wasm: bytes, digest: str) -> None:
         self._wasm = wasm
-        self._compiled: Any = None
-        self._functions: list[Any] = []
-        self.loading: Loading
+        self._digest = digest
+        self._engine: Any = None
+        self._kernel: Any = None
+        self._module: Any = None
+        self._linker: Any = None
 
     def compile(self) -> None:
         """Compile the plugin, or take its code from the cache.
 
         Raises:
-            PluginError: If the runtime is not installed, or refuses the plugin.
+            PluginError: If wasmtime is not installed, or refuses the plugin.
         """
         began = time.perf_counter()
         try:
-            self._functions = _host_functions()
-            where, why = self._compile_cached()
+            target, interpreted = self._start()
+            where, why = self._load(target)
+            self._linker = link(self._engine, self._module)
         except ImportError as e:
-            raise PluginError("loading the plugin", f"cannot import extism: {e}") from e
+            raise PluginError("loading the plugin", f"cannot import wasmtime: {e}") from e
         except Exception as e:
-            raise PluginError("loading the plugin", str(e)) from e
-        self.loading = Loading(where, why, time.perf_counter() - began)
+            raise PluginError("loading the plugin", _line(e)) from e
+        self._wasm = b""
+        self.loading = Loading(where, why, time.perf_counter() - began, interpreted)
 
-    def _compile_cached(self) -> tuple[Path | None, str]:
-        if CACHE_VARIABLE in os.environ:
-            return self._compile_by_variable()
-        try:
-            configuration = cache.configuration()
-        except cache.UnusableError as e:
-            self._compile_with("")
-            return None, str(e)
-        try:
-            self._compile_with(str(configuration))
-        except Exception as e:
-            log.debug("outlast: the cache of compiled code failed: %s", e)
-            self._compile_with("")
-            return None, f"the runtime refused it: {e}"
-        return configuration.parent / "native", ""
-
-    def _compile_by_variable(self) -> tuple[Path | None, str]:
-        """The user has configured the runtime's cache: that is obeyed, but a
-        cache that does not work must not be what ends a call.
+    def _start(self) -> tuple[str, str]:
+        """Compile the module of the memory, which takes 2 ms, and so find out whether
+        compiled code may be run here: what to compile the plugin for, and why that is
+        the interpreter.
         """
-        configuration = os.environ[CACHE_VARIABLE]
+        import wasmtime
+
+        kernel, why = file.kernel(), ""
+        for target in ("", INTERPRETER):
+            self._engine = _engine(target)
+            try:
+                self._kernel = wasmtime.Module(self._engine, kernel)
+                break
+            except wasmtime.WasmtimeError as e:
+                if target:
+                    raise
+                why = _line(e)
+        return target, why
+
+    def _load(self, target: str) -> tuple[Path | None, str]:
+        """Load the plugin. The answer is where its code is kept, or why nowhere."""
+        from wasmtime import Module
+
         try:
-            self._compile_with(configuration)
-        except Exception as e:
-            if not configuration:
-                raise
-            self._compile_with("")
-            return None, f"{CACHE_VARIABLE} is {configuration!r}, which the runtime refused: {e}"
-        if not configuration:
-            return None, f"{CACHE_VARIABLE} is empty"
-        return Path(configuration), ""
+            kept = cache.Code(self._key())
+        except cache.UnusableError as e:
+            self._module = Module.deserialize(self._engine, self._compiled(target))
+            return None, str(e)
+        path = kept.find()
+        if path is not None:
+            try:
+                self._module = Module.deserialize_file(self._engine, str(path))
+                return kept.folder, ""
+            except Exception:
+                kept.drop(path)
+        code = self._compiled(target)
+        self._module = Module.deserialize(self._engine, code)
+        why = kept.keep(code)
+        return None if why else kept.folder, why
 
-    def _compile_with(self, configuration: str) -> None:
-        from extism.extism import CompiledPlugin
+    def _key(self) -> str:
+        """The name of compiled code. The memory's module, compiled, has in it what else
+        the code depends on: wasmtime's release, the kind of processor, the settings.
+        """
+        beside = hashlib.sha256(self._kernel.serialize())
+        beside.update(self._digest.encode())
+        return beside.hexdigest()[:32]
 
-        with _variable(CACHE_VARIABLE, configuration):
-            self._compiled = CompiledPlugin(self._wasm, wasi=True, functions=self._functions)
+    def _compiled(self, target: str) -> bytearray:
+        """Compile the plugin, on as many threads as there are processors. These stay,
+        and a process that is forked later has none of them: it compiles on its own.
+        """
+        global _compiler_of
+        import wasmtime
+
+        parallel = _compiler_of in (None, os.getpid())
+        if parallel:
+            _compiler_of = os.getpid()
+        return wasmtime.Module(_engine(target, parallel), self._wasm).serialize()
 
     def instance(self) -> Instance:
         """A new instance.
@@ -127,115 +144,35 @@ class Engine:
         Raises:
             PluginError: If the module is not a plugin of this contract.
         """
-        import extism
-
         try:
-            plugin = extism.Plugin(self._compiled)
+            return Instance(self._linker, self._kernel, self._module)
         except Exception as e:
-            raise PluginError("starting the plugin", str(e)) from e
-        missing = [name for name in (MARKER, *EXPORTS) if not plugin.function_exists(name)]
-        if missing:
-            raise PluginError(
-                "starting the plugin",
-                f"it has no export {missing[0]!r}, so it is not a plugin of this contract",
-            )
-        return Instance(plugin)
+            raise PluginError("starting the plugin", _line(e)) from e
 
 
-class Instance:
-    """One instance of the plugin, for one thread at a time: a call and the
-    reading of its output are two steps.
+def _line(error: Exception) -> str:
+    """What went wrong, in one line: wasmtime's errors have their causes below them, and
+    a stack if ``RUST_BACKTRACE`` says so.
     """
-
-    def __init__(self, plugin: Any) -> None:
-        self._plugin = plugin
-
-    def call(self, export: str, data: bytes, host: Host | None = None) -> bytes:
-        """Give bytes to an export and get its answer, an envelope.
-
-        Args:
-            export: One of :data:`EXPORTS`.
-            data: The request.
-            host: Answers the host functions; ``None``: they fail.
-
-        Raises:
-            Exception: Any, if the plugin failed. The instance must not be used
-                again then.
-        """
-        outer = getattr(_calling, "host", None)
-        _calling.host = host
-        try:
-            answer: bytes = self._plugin.call(export, data)
-        finally:
-            _calling.host = outer
-        return answer
-
-    def close(self) -> None:
-        """Free the instance. It must not be used after that."""
-        self._plugin = None
+    return " ".join(str(error).partition("Stack backtrace:")[0].split())
 
 
-_calling = threading.local()
-"""The host of the call that this thread is in. Host functions run on the thread
-that called, and an attempt may itself make a call that is driven by the plugin."""
+_compiler_of: int | None = None
+"""The process whose threads compile, if any were started."""
 
 
-def _host_functions() -> list[Any]:
-    """The host functions, with callbacks of this package: those of Extism's decorator
-    lose an exception that is raised in the decorator's own code, such as Ctrl-C
-    at the wrong moment, and stay in a list that all other plugins get too.
+def _engine(target: str, parallel: bool = False) -> wasmtime.Engine:
+    """An engine. It sets no address space aside: with wasmtime's own settings an instance
+    takes 4 GiB and more of what ``ulimit -v`` allows.
     """
-    return [
-        _host_function("outlast_now", lambda host, _: host.now()),
-        _host_function("outlast_sleep", lambda host, action: host.sleep(action)),
-        _host_function("outlast_attempt", lambda host, action: host.attempt(action)),
-    ]
+    import wasmtime
 
-
-def _host_function(name: str, answer: Callable[[Host, bytes], bytes]) -> Any:
-    import extism
-    from extism_sys import ffi
-
-    def callback(current: Any, inputs: Any, _n: int, outputs: Any, _m: int, _data: Any) -> None:
-        host = _calling.host
-        if host is None:
-            return
-        plugin = extism.CurrentPlugin(current)
-        text = answer(host, plugin.input_bytes(extism.Val(extism.ValType.I64, inputs[0].v.i64)))
-        if text:
-            block = plugin.alloc(len(text))
-            plugin.memory(block)[:] = text
-            outputs[0].v.i64 = block.offset
-
-    def failed(_type: Any, error: BaseException, _traceback: Any) -> None:
-        # The answer stays 0, which tells the plugin that its host failed.
-        if _calling.host is not None:
-            _calling.host.failed(error)
-
-    return extism.Function(
-        USER_MODULE,
-        name,
-        [extism.ValType.I64],
-        [extism.ValType.I64],
-        ffi.callback(CALLBACK, callback, onerror=failed),
-    )
-
-
-_environment = threading.Lock()
-
-
-@contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    """Set an environment variable for a while. The runtime takes the place of
-    its cache from nothing else.
-    """
-    with _environment:
-        before = os.environ.get(name)
-        os.environ[name] = value
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = before
+    config = wasmtime.Config()
+    config.memory_reservation = 0
+    config.memory_guard_size = 0
+    config.memory_reservation_for_growth = GROWTH
+    config.parallel_compilation = parallel
+    config.native_unwind_info = False
+    if target:
+        config.target = target
+    return wasmtime.Engine(config)

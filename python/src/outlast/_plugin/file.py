@@ -8,7 +8,7 @@ from pathlib import Path
 from .._call.errors import PluginError
 
 PACKAGED = Path(__file__).with_name("outlast.wasm")
-"""Where an installed package has the file."""
+"""Where an installed package has the file. The module of its memory is beside it."""
 
 CHECKOUT = Path(__file__).parents[4] / "plugin" / "outlast.wasm"
 """Where a checkout of the project has it."""
@@ -51,6 +51,18 @@ def read(path: Path | None = None) -> tuple[bytes, str]:
             "install the package again",
         )
     return wasm, digest
+
+
+def kernel() -> bytes:
+    """The module of the plugin's memory, ``extism:host/env``.
+
+    Raises:
+        PluginError: If the file is missing, which means a broken installation.
+    """
+    try:
+        return find().with_name("kernel.wasm").read_bytes()
+    except OSError as e:
+        raise PluginError("reading the plugin", f"{e}: install the package again") from e
 
 
 def _recorded(where: Path) -> str:

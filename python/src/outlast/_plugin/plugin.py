@@ -11,19 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._call.errors import PluginError
-from .envelope import is_answer, open_envelope
+from .envelope import AnswerError, is_answer, open_envelope
+from .gate import Gate
 
 if TYPE_CHECKING:
-    from .engine import Engine, Host, Instance, Loading
+    from .engine import Engine, Loading
+    from .instance import Host, Instance
 
 
 class Plugin:
     """The plugin, for any number of threads.
 
     Nothing is loaded before it is needed. The code is compiled once for the
-    process. An instance serves one thread at a time, for one decision; there are
-    as many as processors, since more cannot decide at the same moment, and a
-    thread that waits between two decisions holds none.
+    process, and for those that it forks. An instance serves one thread at a time,
+    for one decision; there are as many as processors, since more cannot decide at
+    the same moment, and a thread that waits between two decisions holds none.
 
     Args:
         path: Another plugin than the one that this package carries.
@@ -33,20 +35,17 @@ class Plugin:
         self._path = None if path is None else Path(path)
         self._replaced = 0
         self._minor: int | None = None
-        self._reset()
-        _plugins.add(self)
-
-    def _reset(self) -> None:
-        """Forget all that another process has loaded: after a fork its locks may
-        be held for ever, and the thread that was loading does not exist.
-        """
-        self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._idle: list[Instance] = []
-        self._load: _Load | None = None
         self._engine: Engine | None = None
         self._digest = ""
         self._unreported: Loading | None = None
+        self._after_fork()
+        _plugins.add(self)
+
+    def _after_fork(self) -> None:
+        """Keep what was loaded; what another thread held or was loading is lost."""
+        self._lock = threading.Lock()
+        self._load: _Load | None = None
 
     @property
     def loaded(self) -> bool:
@@ -81,10 +80,24 @@ class Plugin:
             return
         with self._lock:
             load = self._load
+            first = load is None
             if load is None:
                 load = self._load = _Load(self)
-                load.start()
+        if first:  # without the lock: where threads are greenlets, others go on here
+            load.start()
         load.wait()
+
+    def warm_up(self) -> None:
+        """Load the plugin, and make a decision. :func:`warm_up` is this of the plugin
+        that the package carries.
+
+        Raises:
+            PluginError: If it cannot be loaded, or cannot decide.
+        """
+        try:
+            self.ask("decide", _DECISION)
+        except AnswerError as e:
+            raise e.refusal("asking the plugin", None) from e
 
     def knows(self, minor: int) -> bool:
         """Whether the plugin has a minor version of the contract, and so the words
@@ -141,7 +154,7 @@ class Plugin:
             raise PluginError("asking the plugin", f"{first} (and again: {e})") from e
 
     def _ask_once(self, export: str, request: bytes) -> Mapping[str, Any]:
-        with self._slots:
+        with _gate:
             instance = self._take()
             try:
                 ok = open_envelope(instance.call(export, request))
@@ -169,7 +182,8 @@ class Plugin:
         self.load()
         engine = self._engine
         assert engine is not None
-        return engine.instance()
+        with _gate:
+            return engine.instance()
 
     def count_replaced(self) -> None:
         """Count an instance that failed."""
@@ -221,9 +235,10 @@ class _Load:
         plugin = self._plugin
         try:
             wasm, digest = file.read(plugin._path)
-            engine = Engine(wasm)
-            engine.compile()
-            engine.instance().close()  # shows whether it is a plugin at all
+            engine = Engine(wasm, digest)
+            with _gate:
+                engine.compile()
+                engine.instance().close()  # shows whether it is a plugin at all
         except Exception as e:
             self._error = e
             plugin._load = None  # the next call may try again
@@ -240,16 +255,24 @@ class _Load:
             raise copy.copy(self._error) from self._error
 
 
+_DECISION = (
+    b'{"policy":"omnigraph","call":{"remote":true,"write":false,"seed":1},'
+    b'"event":{"type":"attempted","now_us":0,"result":{"exit_code":75}}}'
+)
+"""A request for a decision, about nothing."""
+
 _plugins: weakref.WeakSet[Plugin] = weakref.WeakSet()
+_gate = Gate(os.cpu_count() or 1)
 
 
 def _after_fork() -> None:
+    _gate.reopen()
     for plugin in _plugins:
-        plugin._reset()
+        plugin._after_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_gate.close, after_in_parent=_gate.open, after_in_child=_after_fork)
 
 _default = Plugin()
 
@@ -257,3 +280,15 @@ _default = Plugin()
 def default_plugin() -> Plugin:
     """The plugin that this package carries, shared by all of a process."""
     return _default
+
+
+def warm_up() -> None:
+    """Load the plugin now, not at the first failure, and make a decision: for a program's
+    start, so that what is missing is told then, and not first in an outage. It takes
+    50 ms where the plugin's compiled code is cached, and seconds where it is not. What is
+    forked after that has it loaded too.
+
+    Raises:
+        PluginError: If the plugin cannot be loaded, or cannot decide.
+    """
+    _default.warm_up()
