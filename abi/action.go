@@ -152,7 +152,7 @@ func (y *Why) Fields(f *fields.List) {
 
 // Fields implements fields.Message.
 func (m *Matched) Fields(f *fields.List) {
-	f.String("in", &m.In, 0).Required().Says("where: `message`, `cause 1`, `anywhere`, `shown`, `exit code`, `signal`, `HTTP status`, `effects`, `sent`, `failure`, `Retry-After`, `attempt`, and `call` for what the call says of itself")
+	f.String("in", &m.In, 0).Required().Says("where: `message`, `cause 1`, `anywhere`, `shown`, `exit code`, `signal`, `HTTP status`, `code`, `effects`, `sent`, `failure`, `Retry-After`, `attempt`, and `call` for what the call says of itself")
 	f.String("text", &m.Text, 0).Required().Says("what matched")
 }
 

@@ -3,8 +3,8 @@
 // On a terminal that is one line, redrawn in place while a server is away and
 // gone without a trace in the end:
 //
-//	outlast: unavailable for 12 s of 150 s; attempt 6 in 7 s
-//	outlast: loading for 19 s of 150 s; attempt 6 in 3 s
+//	outlast: unavailable for 9 s of 150 s; attempt 6 in 7 s
+//	outlast: loading for 13 s of 150 s; attempt 6 in 3 s
 //
 // Anywhere else it is one line of a log for each thing worth telling, as text
 // or as JSON. Both name kinds and never quote the wrapped command: a caller may
