@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench]
-#   tool    bin/outlast (the default)
+#   tool    bin/outlast (the default); binary FILE builds it there, for GOOS and GOARCH
 #   demo    bin/outlast, and then its demo: a command rides out a real restart
 #   plugin  plugin/outlast.wasm and its digest, from plugin/guest, the modules that
 #           are linked to it, and the transcripts that other hosts replay
@@ -37,12 +37,29 @@ plugin() {
   go test ./plugin/guest -run '^TestTranscripts$' -update
 }
 
+# At a start, in an outage or in a simulation no time is spent in these packages
+# that anybody could see. Their functions are not inlined: 0.6 MB less.
+uninlined='net/... crypto/... vendor/... encoding/... log/... regexp/... go/... debug/... math/big image/...
+  golang.org/x/... github.com/alecthomas/kong github.com/goccy/go-yaml/...'
+
+# binary links the tool for GOOS and GOARCH, as each build of a version has it.
+binary() {
+  local out=$1 package flags=(-trimpath)
+  for package in $uninlined; do flags+=("-gcflags=$package=-l"); done
+  local strip=-s
+  # Of its symbols it reads two, to find which signals were ignored at its start.
+  if [ "$(go env GOOS)" = linux ]; then strip=; fi
+  # Without cgo the program starts 0.4 ms sooner. Functions that are not aligned
+  # to 32 bytes make it 0.2 MB smaller.
+  CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build "${flags[@]}" -ldflags="$strip -w -funcalign=4" -o "$out" ./cmd/outlast
+  if [ -z "$strip" ]; then GOOS='' GOARCH='' go run ./process/atstart/trim "$out"; fi
+}
+
 tool() {
   mkdir -p bin
-  # Without cgo the program starts 0.4 ms sooner, and a copy 1.2 ms: it lies in
-  # larger pieces in the page cache than what the linker wrote.
-  # The symbols stay: by them it finds which signals were ignored at its start.
-  CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath -ldflags=-w -o bin/outlast.linked ./cmd/outlast
+  binary bin/outlast.linked
+  # A copy starts 1.2 ms sooner: it lies in larger pieces in the page cache than
+  # what the linker wrote.
   rm -f bin/outlast
   cp bin/outlast.linked bin/outlast
   rm bin/outlast.linked
@@ -128,6 +145,7 @@ side_by_side() {
 
 case "${1:-tool}" in
   tool) tool ;;
+  binary) binary "$2" ;;
   demo) tool; ./bin/outlast demo ;;
   plugin) plugin ;;
   check) check ;;

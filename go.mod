@@ -5,7 +5,7 @@ go 1.26.0
 toolchain go1.26.8
 
 require (
-	github.com/alecthomas/kong v1.17.0
+	github.com/alecthomas/kong v1.15.0 // later ones keep the linker from leaving methods out: RATIONALE.md, "How large may the tool be?"
 	github.com/extism/go-pdk v1.1.3
 	github.com/goccy/go-yaml v1.19.2
 	github.com/gofrs/flock v0.13.2

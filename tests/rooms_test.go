@@ -79,6 +79,7 @@ plugin/policy: abi abi/fields abi/strictjson
 plugin/stub:
 process: abi process/quit process/atstart golang.org/x/sys process/procfs
 process/atstart:
+process/atstart/trim: process/atstart
 process/procfs: golang.org/x/sys
 process/quit: process/atstart
 ready: abi host internal/environ

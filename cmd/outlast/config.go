@@ -47,22 +47,22 @@ type shownFile struct {
 }
 
 // Run shows what run would go by.
-func (v *configShowVerb) Run(ctx *kong.Context, resolver *config.Resolver) error {
-	shown := shownConfig{Command: config.Command(ctx), Unknown: resolver.Config().Unknown()}
+func (v *configShowVerb) Run(line *parsed) error {
+	shown := shownConfig{Command: config.Command(line.Context), Unknown: line.settings.Config().Unknown()}
 	flags := map[string]*kong.Flag{}
-	for _, flag := range ctx.Flags() {
+	for _, flag := range line.Flags() {
 		flags[flag.Name] = flag
 	}
 	for _, name := range config.Names() {
 		if flag := flags[name]; flag != nil {
-			source, where := resolver.Origin(ctx, flag)
+			source, where := line.settings.Origin(line.Context, flag)
 			shown.Settings = append(shown.Settings, shownSetting{name, shownValue(flag), source, where})
 		}
 	}
 	if len(v.Command) > 0 && v.Policy == "" && !v.DescribesPolicy() {
 		shown.choose(library.For(shown.Command))
 	}
-	for _, file := range resolver.Config().LookedFor() {
+	for _, file := range line.settings.Config().LookedFor() {
 		shown.Files = append(shown.Files, shownFile(file))
 	}
 	if v.JSON {

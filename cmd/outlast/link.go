@@ -170,7 +170,7 @@ func prepareUnderLink(command, env []string) (*wrap.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parser.Parse(args); err != nil {
+	if _, err := parse(parser, args); err != nil {
 		return nil, err
 	}
 	c.Run.Quiet, c.Run.Verbose, c.Run.SurfaceConflict = true, false, true

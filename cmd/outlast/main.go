@@ -69,7 +69,7 @@ func realMain(args []string) int {
 	if err != nil {
 		panic(err)
 	}
-	parsed, err := parser.Parse(args)
+	line, err := parse(parser, args)
 	var settings *config.Error
 	if errors.As(err, &settings) {
 		for _, fault := range settings.Faults {
@@ -84,9 +84,11 @@ func realMain(args []string) int {
 		say("%v (see outlast --help)", err)
 		return exit.CodeUsage
 	}
-	parsed.BindTo(context.Background(), (*context.Context)(nil))
-	parsed.Bind(rawArgs(args))
-	return exitCode(printed(parsed.Run()))
+	if line.helped {
+		return 0
+	}
+	run := line.runOf(line.verb())
+	return exitCode(printed(run(context.Background(), args)))
 }
 
 // printed is the error of a verb that is done: before all else that what it

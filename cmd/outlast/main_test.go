@@ -46,8 +46,8 @@ func parsedBy(t *testing.T, grammar any, args []string) (printed, err string) {
 		t.Fatal(fault)
 	}
 	var out bytes.Buffer
-	parser.Stdout, parser.Stderr, parser.Exit = &out, &out, func(int) {}
-	if _, fault := parser.Parse(args); fault != nil {
+	parser.Stdout, parser.Stderr = &out, &out
+	if _, fault := parse(parser, args); fault != nil {
 		err = fault.Error()
 	}
 	return out.String(), err

@@ -56,7 +56,7 @@ func (manVerb) Help() string {
 }
 
 // Run prints the manual page.
-func (manVerb) Run(app *kong.Kong) error {
+func (manVerb) Run(app *kong.Kong, _ rawArgs) error {
 	fmt.Fprint(stdout, manual.Page(app.Model.Node, abi.Release, manualSections))
 	return nil
 }

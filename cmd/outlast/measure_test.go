@@ -80,7 +80,7 @@ func TestMeasureDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parser.Parse([]string{"measure", "tcp://graph:1"}); err != nil {
+	if _, err := parse(parser, []string{"measure", "tcp://graph:1"}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := c.Measure.watcher(rawArgs{"measure", "tcp://graph:1"})

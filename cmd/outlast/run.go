@@ -8,9 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"outlast/cmd/outlast/internal/config"
 	"outlast/cmd/outlast/internal/exit"
-	"outlast/cmd/outlast/internal/library"
 	"outlast/cmd/outlast/internal/wrap"
 	"outlast/process"
 )
@@ -42,17 +40,9 @@ func (runVerb) Help() string {
 Most flags can be set as OUTLAST_<FLAG> and in a file: outlast config show.`
 }
 
-// BeforeResolve has kong take the flags that are not given from the environment
-// and from the configuration files.
-func (v *runVerb) BeforeResolve(ctx *kong.Context) error {
-	resolver, err := config.NewResolver(library.Names())
-	if err != nil {
-		return err
-	}
-	ctx.AddResolver(resolver)
-	ctx.Bind(resolver)
-	return nil
-}
+// takesSettings has the flags that are not given taken from the environment and
+// from the configuration files.
+func (v *runVerb) takesSettings() {}
 
 // Run wraps the command.
 func (v *runVerb) Run(ctx context.Context, raw rawArgs) error {

@@ -149,7 +149,11 @@ func TestSignalsAsWithoutTheTool(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every signal three times, beside the bare command")
 	}
-	tool := []string{goBuild(t, filepath.Join(t.TempDir(), "outlast"), "."), "run", "--attempts", "1", "--repeatable", "--"}
+	trimmed := goBuild(t, filepath.Join(t.TempDir(), "outlast"), ".")
+	if out, err := exec.Command("go", "run", "outlast/process/atstart/trim", trimmed).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tool := []string{trimmed, "run", "--attempts", "1", "--repeatable", "--"}
 	left := []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, 32, 33, 34}
 	var wait sync.WaitGroup
 	room := make(chan bool, 6)

@@ -13,8 +13,8 @@ import (
 const Last syscall.Signal = 64
 
 // Ignored says whether a signal was ignored. The runtime's own record tells that of
-// all signals, in a program for Linux that was not stripped of its symbols (ldflags
-// -s). Without it the answer is right for HUP and INT only, and takes QUIT to be as
+// all signals, in a program for Linux that has kept two of its symbols (ldflags -s
+// takes all away; package trim those that nothing reads). Without it the answer is right for HUP and INT only, and takes QUIT to be as
 // INT is. To be asked before any signal is asked for or ignored.
 func Ignored(s syscall.Signal) bool {
 	if r := record(); r.known && s > 0 && int(s) < len(r.actions) {
@@ -34,6 +34,12 @@ func Blocked(s syscall.Signal) bool {
 
 // Mask is the set of blocked signals, as Linux has it: signal n is bit n-1.
 func Mask() uint64 { return record().mask }
+
+// The symbols of the runtime's variables that are read here.
+const (
+	ActionsSymbol = "runtime.fwdSig"      // what it found for each signal
+	MaskSymbol    = "runtime.initSigmask" // what was blocked
+)
 
 // ignore is SIG_IGN.
 const ignore = 1

@@ -30,8 +30,8 @@ var record = sync.OnceValue(func() (f found) {
 		return f
 	}
 	defer syscall.Munmap(file)
-	kept := symbol{name: "runtime.fwdSig\x00", size: uint64(unsafe.Sizeof(f.actions))}
-	mask := symbol{name: "runtime.initSigmask\x00", size: uint64(unsafe.Sizeof(f.mask))}
+	kept := symbol{name: ActionsSymbol + "\x00", size: uint64(unsafe.Sizeof(f.actions))}
+	mask := symbol{name: MaskSymbol + "\x00", size: uint64(unsafe.Sizeof(f.mask))}
 	find(file, &kept, &mask)
 	if kept.at == 0 || mask.at == 0 {
 		return f

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,11 +74,7 @@ func lookIn(dir, name string) (string, error) {
 // IsOutlast says whether the program is this tool: the file self, by whatever
 // links, or one that was built from its source.
 func IsOutlast(program, self string) bool {
-	if sameFile(program, self) {
-		return true
-	}
-	info, err := buildinfo.ReadFile(program)
-	return err == nil && info.Path == mainPackage
+	return sameFile(program, self) || builtFrom(program, mainPackage)
 }
 
 func sameFile(a, b string) bool {
