@@ -102,7 +102,7 @@ var mutants = []mutant{
 	replace(omnigraph, `          "codes": ["service_unavailable"],
           "details": false,`, `          "codes": ["service_unavailable"],`, "a refusal with a detail has a write repeated"),
 	replace(omnigraph, `"jitter": 0.1, "floor": "backoff"}`, `"jitter": 0.1}`, "a Retry-After of 0 means at once"),
-	replace("evidence.go", "return v.effects == \"\" && v.whole", "return v.effects == \"\" && v.form == FormReport", "a report that may be cut is evidence"),
+	replace("evidence.go", "v.effects == \"\" && v.whole", "v.effects == \"\" && v.form == FormReport", "a report that may be cut is evidence"),
 	replace("view_account.go", "len(outcome.Names) != 3 || ", "", "an outcome with unknown members is an account"),
 	replace("view_account.go", "v.accounts = code == exitFailed && (", "v.accounts = true || (", "an outcome in unknown words is an account"),
 	replace("view_account.go", `action == "retry" && code == exitCapped ||`, `action == "retry" ||`, "an outcome that the exit code contradicts is believed"),
@@ -191,7 +191,7 @@ var mutants = []mutant{
 
 	// The schedule.
 	replace("retry.go", "\ts.step++\n\tif b.Attempts", "\ts.step = d.attempts\n\tif b.Attempts", "the exponent grows with every kind's failures"),
-	replace("retry.go", "delay = b.Backoff.delay(s.step, u)", "delay = b.Backoff.delay(d.attempts, u)", "the exponent grows with every kind's failures"),
+	replace("retry.go", "d.backoff(&b.Backoff, s.step)", "d.backoff(&b.Backoff, d.attempts)", "the exponent grows with every kind's failures"),
 	replace("decide.go", "\td.remember(rule.kind)\n\td.contact(rule.Server)\n", "\tif int64(rule.kind) != d.kind {\n\t\tclear(d.budgets)\n\t}\n\td.remember(rule.kind)\n\td.contact(rule.Server)\n", "counters start over when the kind changes"),
 	replace("backoff.go", "hi := min(d+fractionOf(d, b.Jitter), b.Cap)", "hi := d + fractionOf(d, b.Jitter)", "jitter passes the cap"),
 	replace("backoff.go", "case b.CutAtCap:", "case !b.CutAtCap:", "the cap cuts jitter off"),
@@ -235,7 +235,7 @@ var mutants = []mutant{
 	replace("retry.go", "\taction := d.waitOn(i, min(delay, left), held)\n\td.withheld = withheld\n", "\taction := d.waitOn(i, min(delay, left), held)\n", "what has been left out is forgotten"),
 	replace("retry.go", "if d.event.Type == abi.NotReady {", "if d.event.Type != abi.Woken {", "a server that is down is attempted each cap"),
 	replace("retry.go", "return d.next(i, 0), nil // the schedule ends", "return d.waitOn(i, left, held), nil // the schedule ends", "a call that stops before its end has no last attempt"),
-	replace("retry.go", "\ts.step++\n\tdelay := min(", "\tdelay := min(", "the schedule stands still while the server is down"),
+	replace("retry.go", "\ts.step++\n\tdelay, _, err", "\tdelay, _, err", "the schedule stands still while the server is down"),
 	replace("retry.go", "min(delay, left), held", "delay, held", "the schedule goes past its deadline while the server is down"),
 	replace("retry.go", "w != nil && s.vain < w.MaxVain && ", "w != nil && ", "a probe that was wrong three times is believed"),
 	replace("retry.go", "|| s.step >= abi.MaxAttempts", "", "a host that is always down outgrows the state"),
