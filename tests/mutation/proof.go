@@ -15,11 +15,11 @@ import (
 // trying mutants are spent when the policy or its tests change, and not each time.
 const proofFile = "tests/mutation/proof.sha256"
 
-// proved are the folders that decide what a mutant does: the policy, which is
+// proved are the folders and files that decide what a mutant does: the policy, which is
 // changed, with its tests, what it is made of, and the mutants themselves.
-var proved = []string{folder, "abi/fields", "abi/strictjson", "abi", "tests/mutation"}
+var proved = []string{folder, "abi/fields", "abi/strictjson", "abi", "tests/mutation/mutant.go", "tests/mutation/mutants.go"}
 
-// digest is that of the proved folders' files, by name and content.
+// digest is that of the proved files, by name and content.
 func digest(root string) (string, error) {
 	sum := sha256.New()
 	for _, dir := range proved {
