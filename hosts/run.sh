@@ -89,6 +89,7 @@ node_() {
   (cd "$cache/node" && npm install --no-package-lock --no-audit --no-fund --loglevel=error >&2)
   echo "versions: @extism/extism 1.0.3, Node $(node --version)"
   OUTLAST_NODE_MODULES=$cache/node node --no-warnings hosts/node/facts.mjs "$probe"
+  OUTLAST_NODE_MODULES=$cache/node node --no-warnings hosts/node/replay.mjs
 }
 
 # outlast is the Go host of this repository. Its facts name the tests that show them, and each

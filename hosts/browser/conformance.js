@@ -10,10 +10,13 @@ const ROOT = "../../";
 async function play() {
   const plugin = await loadPlugin(`${ROOT}plugin/outlast.wasm`);
   const exchanges = await load(`${ROOT}abi/transcripts/transcripts.jsonl.gz`);
-  const failed = exchanges.flatMap((each) => {
-    const problems = replay(plugin, each);
-    return problems.length ? [`${each.case} ${each.door}: ${problems.join("; ")}`] : [];
-  });
+  const failed = [];
+  for (const each of exchanges) {
+    const problems = await replay(plugin, each);
+    if (problems.length) {
+      failed.push(`${each.case} ${each.door}: ${problems.join("; ")}`);
+    }
+  }
   return [...failed, `${exchanges.length - failed.length} passed, ${failed.length} failed`];
 }
 

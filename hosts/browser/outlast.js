@@ -1,5 +1,8 @@
-// The plugin on WebAssembly as a browser has it, without Extism's SDK: the
-// kernel's functions and what Go's runtime asks of WASI are all that it needs.
+// The plugin on WebAssembly as a browser has it, without Extism's SDK: the module of its
+// memory is linked to it, and what Go's runtime asks of WASI is all that is left to write.
+
+const KERNEL = new URL("../../plugin/kernel.wasm", import.meta.url);
+const kernel = await WebAssembly.compileStreaming(fetch(KERNEL));
 
 /** Loads the plugin from an address. */
 export async function load(url) {
@@ -8,14 +11,14 @@ export async function load(url) {
 
 /** One instance, for one call at a time. After an error other than a host's own it is no good. */
 export class Plugin {
-  #kernel = new Kernel();
+  #kernel = new WebAssembly.Instance(kernel).exports;
   #exports;
   #host = {};
   #thrown;
 
   constructor(module) {
     const instance = new WebAssembly.Instance(module, {
-      "extism:host/env": this.#kernel.functions(),
+      "extism:host/env": this.#kernel,
       "extism:host/user": Object.fromEntries(
         ["outlast_now", "outlast_sleep", "outlast_attempt"].map((name) => [
           name,
@@ -35,7 +38,8 @@ export class Plugin {
 
   /** The answer as it is. */
   bytes(name, input, host = {}) {
-    this.#kernel.reset(typeof input === "string" ? new TextEncoder().encode(input) : input);
+    const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
+    this.#put(this.#kernel.input, bytes);
     this.#host = host;
     const code = this.#exports[name]();
     const thrown = this.#thrown;
@@ -46,88 +50,31 @@ export class Plugin {
     if (code !== 0) {
       throw new Error(`${name} returned ${code}`);
     }
-    return this.#kernel.output;
+    const { output, output_length: length } = this.#kernel;
+    return this.#view(output.value, length.value).slice();
   }
 
   /** An error must not pass through the plugin: it is 0 there, and thrown after the call. */
   #answer(name, offset) {
     try {
-      const text = new TextDecoder().decode(this.#kernel.block(offset));
+      const text = new TextDecoder().decode(this.#view(offset, this.#kernel.length(offset)));
       const answer = this.#host[name]?.(text);
-      return answer ? this.#kernel.store(new TextEncoder().encode(answer)) : 0n;
+      return answer ? this.#put(this.#kernel.alloc, new TextEncoder().encode(answer)) : 0n;
     } catch (error) {
       this.#thrown ??= { error };
       return 0n;
     }
   }
-}
 
-/** Extism's memory: blocks at offsets, of which 0 is none. */
-class Kernel {
-  output = new Uint8Array();
-  #input = new Uint8Array();
-  #bytes = new Uint8Array(1 << 16);
-  #lengths = new Map();
-  #top = 16;
-
-  reset(input) {
-    this.#input = input;
-    this.output = new Uint8Array();
-    this.#lengths.clear();
-    this.#top = 16;
-  }
-
-  block(offset) {
-    const at = Number(offset);
-    return this.#bytes.slice(at, at + (this.#lengths.get(at) ?? 0));
-  }
-
-  store(bytes) {
-    const offset = this.#alloc(bytes.length);
-    this.#bytes.set(bytes, Number(offset));
+  /** Writes bytes where a function of the kernel makes room for them. */
+  #put(room, bytes) {
+    const offset = room(BigInt(bytes.length));
+    this.#view(offset, bytes.length).set(bytes);
     return offset;
   }
 
-  #alloc(length) {
-    const at = this.#top;
-    this.#top += Math.ceil(length / 8) * 8;
-    if (this.#top > this.#bytes.length) {
-      const grown = new Uint8Array(2 * this.#top);
-      grown.set(this.#bytes);
-      this.#bytes = grown;
-    }
-    this.#lengths.set(at, length);
-    return BigInt(at);
-  }
-
-  /** The plugin frees the latest block first, so a stack is enough. */
-  #free(at) {
-    const length = this.#lengths.get(at);
-    this.#lengths.delete(at);
-    if (length !== undefined && at + Math.ceil(length / 8) * 8 === this.#top) {
-      this.#top = at;
-    }
-  }
-
-  functions() {
-    const view = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    return {
-      alloc: (length) => (length > 0n ? this.#alloc(Number(length)) : 0n),
-      free: (offset) => this.#free(Number(offset)),
-      length: (offset) => BigInt(this.#lengths.get(Number(offset)) ?? 0),
-      load_u8: (offset) => this.#bytes[Number(offset)],
-      load_u64: (offset) => view(this.#bytes).getBigUint64(Number(offset), true),
-      store_u8: (offset, value) => {
-        this.#bytes[Number(offset)] = value;
-      },
-      store_u64: (offset, value) => view(this.#bytes).setBigUint64(Number(offset), value, true),
-      input_length: () => BigInt(this.#input.length),
-      input_load_u8: (offset) => this.#input[Number(offset)],
-      input_load_u64: (offset) => view(this.#input).getBigUint64(Number(offset), true),
-      output_set: (offset, length) => {
-        this.output = this.#bytes.slice(Number(offset), Number(offset + length));
-      },
-    };
+  #view(offset, length) {
+    return new Uint8Array(this.#kernel.memory.buffer, Number(offset), Number(length));
   }
 }
 

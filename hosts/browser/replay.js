@@ -8,7 +8,7 @@ export async function load(url) {
 }
 
 /** Makes the call again, and says what is not as it was. */
-export function replay(plugin, exchange) {
+export async function replay(plugin, exchange) {
   const left = [...(exchange.calls ?? [])];
   const problems = [];
   const answer = (name) => (action) => {
@@ -22,7 +22,7 @@ export function replay(plugin, exchange) {
   };
   const names = ["outlast_now", "outlast_sleep", "outlast_attempt"];
   const host = Object.fromEntries(names.map((name) => [name, answer(name)]));
-  const output = plugin.call(exchange.export, input(exchange), host);
+  const output = await plugin.call(exchange.export, input(exchange), host);
   problems.push(...differences("answer", exchange.output, output));
   return [...problems, ...left.map((call) => `${call.function} is not called`)];
 }

@@ -44,7 +44,7 @@ export type {
 export { getHooks, type Hook, type Logger, logTo, setHooks } from "./hooks/hooks.js";
 export type { Host } from "./plugin/host.js";
 export { type Info, info } from "./plugin/info.js";
-export { defaultPlugin, Plugin } from "./plugin/plugin.js";
+export { defaultPlugin, Plugin, warmUp } from "./plugin/plugin.js";
 export type { SessionOptions, When, WhenExplained } from "./policy/session.js";
 export type { PolicyDocument } from "./policy/source.js";
 export { Policy, type PolicyOptions, type Session } from "./policy.js";

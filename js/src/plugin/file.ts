@@ -1,11 +1,9 @@
-/** The plugin's file, which this package carries, and its digest. */
+/** The plugin's file, which this package carries, and what else it carries. */
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
 import { PluginError } from "../call/errors.js";
-
-/** Where this package has the file; the build puts it there. */
-export const PACKAGED = new URL("./outlast.wasm", import.meta.url);
 
 /** The plugin's bytes, and their SHA-256 in hexadecimal digits. */
 export interface Wasm {
@@ -22,12 +20,17 @@ export interface Wasm {
  *     recorded when the plugin was built.
  */
 export async function readWasm(path?: string | URL): Promise<Wasm> {
-  const where = path ?? PACKAGED;
   let bytes: Uint8Array<ArrayBuffer>;
   let recorded: string | undefined;
   try {
-    bytes = new Uint8Array(await readFile(where));
-    recorded = path === undefined ? await recordedDigest() : undefined;
+    if (path === undefined) {
+      const { WASM, SHA256 } = await inlined();
+      bytes = Uint8Array.from(await promisify(brotliDecompress)(Buffer.from(WASM, "base64")));
+      recorded = SHA256;
+    } else {
+      const { readFile } = await import("node:fs/promises");
+      bytes = Uint8Array.from(await readFile(path));
+    }
   } catch (cause) {
     throw new PluginError("reading the plugin", String(cause), { cause });
   }
@@ -35,12 +38,24 @@ export async function readWasm(path?: string | URL): Promise<Wasm> {
   if (recorded !== undefined && recorded !== sha256) {
     throw new PluginError(
       "checking the plugin",
-      `${where} has the SHA-256 ${sha256}, and was built with ${recorded}: install the package again`,
+      `it has the SHA-256 ${sha256}, and was built with ${recorded}: install the package again`,
     );
   }
   return { bytes, sha256 };
 }
 
-async function recordedDigest(): Promise<string> {
-  return (await readFile(new URL("./outlast.wasm.sha256", PACKAGED), "utf8")).trim();
+/** The module of the plugin's memory. */
+export async function readKernel(): Promise<Uint8Array<ArrayBuffer>> {
+  return Uint8Array.from(Buffer.from((await inlined()).KERNEL, "base64"));
+}
+
+/** The policies for common commands: their documents, by their names. */
+export async function bundledPolicies(): Promise<Readonly<Record<string, string>>> {
+  return (await inlined()).POLICIES;
+}
+
+/** What this package carries. It is a megabyte, and so not loaded before it is needed. A
+ * bundle of webpack's has it in the same file, so that it cannot be missing from it. */
+function inlined() {
+  return import(/* webpackMode: "eager" */ "./inlined.js");
 }

@@ -1,16 +1,16 @@
 /** A policy as data, and where it comes from. */
 
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { show } from "../arguments/members.js";
 import { PolicyError } from "../call/errors.js";
+import { bundledPolicies } from "../plugin/file.js";
 import { MAX_DOCUMENT_BYTES } from "../wire/values.js";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The policies that the plugin carries. */
 const BUILT_IN = ["omnigraph", "witan-core", "network"];
-
-/** Where this package has the policies for common commands; the build puts them there. */
-const BUNDLED = new URL("../plugin/policies/", import.meta.url);
 
 /** A policy's document. What may be in it, docs/policies.md of the project tells. */
 export type PolicyDocument = Readonly<Record<string, unknown>>;
@@ -62,8 +62,7 @@ async function readDocument(source: string | URL): Promise<PolicyText> {
     typeof source === "string" && !source.endsWith(".json") && basename(source) === source;
   let text: string;
   try {
-    const bytes = await readFile(named ? await bundled(source) : source);
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = named ? await bundled(source) : utf8.decode(await readFile(source));
   } catch (cause) {
     if (cause instanceof PolicyError) {
       throw cause;
@@ -75,12 +74,13 @@ async function readDocument(source: string | URL): Promise<PolicyText> {
 }
 
 /** The document of a policy for a common command. */
-async function bundled(name: string): Promise<URL> {
-  const files = await readdir(BUNDLED);
-  if (files.includes(`${name}.json`)) {
-    return new URL(`${name}.json`, BUNDLED);
+async function bundled(name: string): Promise<string> {
+  const policies = await bundledPolicies();
+  const document = Object.hasOwn(policies, name) ? policies[name] : undefined;
+  if (document !== undefined) {
+    return document;
   }
-  const names = files.map((file) => basename(file, ".json")).sort();
+  const names = Object.keys(policies).sort();
   throw new PolicyError(
     name,
     "unknown_policy",

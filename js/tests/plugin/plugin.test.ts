@@ -3,8 +3,9 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mock, type TestContext, test } from "node:test";
-import { type CallEvent, defaultPlugin, info, Plugin, PluginError, Policy } from "outlast";
-import { PACKAGED } from "../../dist/plugin/file.js";
+import { brotliCompressSync } from "node:zlib";
+import { type CallEvent, defaultPlugin, info, Plugin, PluginError, Policy, warmUp } from "outlast";
+import { bundledPolicies, readKernel, readWasm } from "../../dist/plugin/file.js";
 import { Instance } from "../../dist/plugin/instance.js";
 import { FAILED, folder, READ, ROOT, WRITE } from "../helpers.js";
 import { type Body, module } from "./wasm-builder.js";
@@ -38,23 +39,63 @@ test("nothing is loaded before the first failure", async () => {
   await plugin.close();
 });
 
-test("a file that was changed is not run", (t) => {
+test("a plugin that was changed is not run", (t) => {
   const copy = folder(t);
   cpSync(join(ROOT, "dist"), join(copy, "dist"), { recursive: true });
   writeFileSync(join(copy, "package.json"), '{"type":"module"}');
-  const wasm = join(copy, "dist/plugin/outlast.wasm");
-  const bytes = readFileSync(wasm);
-  bytes[bytes.length - 1]! ^= 1;
-  writeFileSync(wasm, bytes);
+  const carried = join(copy, "dist/plugin/inlined.js");
+  const text = readFileSync(carried, "utf8");
+  const small = brotliCompressSync(module("traps")).toString("base64");
   const program = `
-    import { Policy } from "./dist/index.js";
-    const session = (await Policy.load()).session({ remote: true, write: false });
-    await session.next({ exitCode: 1 }).catch((e) => console.log(e.name, e.message));
+    import { warmUp } from "./dist/index.js";
+    await warmUp().catch((e) => console.log(e.name, e.message));
   `;
-  const said = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
-    cwd: copy,
+  for (const [wasm, says] of [
+    [small, /^PluginError .*has the SHA-256 .*, and was built with /],
+    ["c3BvaWx0", /^PluginError .*reading the plugin: .*/],
+  ] as const) {
+    writeFileSync(carried, text.replace(/WASM = ".*?"/, `WASM = "${wasm}"`));
+    const args = ["--input-type=module", "-e", program];
+    assert.match(String(execFileSync(process.execPath, args, { cwd: copy })), says);
+  }
+});
+
+test("what the package carries is what was built", async () => {
+  const plugin = join(ROOT, "../plugin");
+  assert.ok(readFileSync(join(plugin, "outlast.wasm")).equals((await readWasm()).bytes));
+  assert.ok(readFileSync(join(plugin, "kernel.wasm")).equals(await readKernel()));
+  const curl = readFileSync(join(ROOT, "../commands/curl/policy.json"), "utf8");
+  assert.equal((await bundledPolicies()).curl, curl);
+});
+
+test("warming up loads and decides", async () => {
+  const plugin = new Plugin();
+  await plugin.warmUp();
+  assert.equal(plugin.loaded, true);
+  await warmUp();
+  assert.equal(defaultPlugin().loaded, true);
+});
+
+test("where there is no engine, who asks is told at the start", () => {
+  const program = `
+    import { warmUp } from "outlast";
+    await warmUp().catch((error) => console.log(String(error)));
+  `;
+  // As where no memory may become executable.
+  const args = ["--jitless", "--input-type=module", "-e", program];
+  const said = execFileSync(process.execPath, args, { cwd: ROOT, stdio: "pipe" });
+  assert.match(String(said), /^PluginError: .*compiling the plugin: .*WebAssembly is not defined/);
+});
+
+test("a plugin that answers an error is told at the start", async (t) => {
+  const said = '{"v":1,"error":{"code":"bad_request","message":"nothing is right"}}';
+  const ask = Instance.prototype.call;
+  const mocked = mock.method(Instance.prototype, "call", function (this: Instance, name: string) {
+    return name === "decide" ? said : ask.call(this, name, "");
   });
-  assert.match(String(said), /^PluginError .*has the SHA-256 .*, and was built with /);
+  t.after(() => mocked.mock.restore());
+  const failed = { name: "PluginError", code: "bad_request", text: "nothing is right" };
+  await assert.rejects(new Plugin().warmUp(), failed);
 });
 
 test("what is no plugin says why", async (t) => {
@@ -108,7 +149,10 @@ function failing(t: TestContext, times: number, how: () => unknown): void {
     Instance.prototype,
     "call",
     function (this: Instance, name: string, data: string) {
-      return name === "decide" && times-- > 0 ? Promise.reject(how()) : call.call(this, name, data);
+      if (name === "decide" && times-- > 0) {
+        throw how();
+      }
+      return call.call(this, name, data);
     },
   );
   t.after(() => mocked.mock.restore());
@@ -175,5 +219,6 @@ test("the program's stderr stays its own, and it ends by itself", () => {
 });
 
 test("the default plugin is the packaged one", async () => {
-  assert.equal(await defaultPlugin().sha256(), await new Plugin(PACKAGED).sha256());
+  const built = new Plugin(join(ROOT, "../plugin/outlast.wasm"));
+  assert.equal(await defaultPlugin().sha256(), await built.sha256());
 });

@@ -1,0 +1,38 @@
+// A program to be bundled: it gets an answer from a server that is away at first. It takes
+// the server's address, and says what it got.
+import { get } from "node:http";
+import { Policy, retry, setHooks, warmUp } from "outlast";
+
+setHooks([]);
+
+/** The text that a server answers, as node:http has it. */
+function ask(url) {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (response) => {
+      let text = "";
+      response.on("data", (more) => {
+        text += more;
+      });
+      response.on("end", () => resolve(text));
+      response.on("error", reject);
+    }).on("error", reject);
+  });
+}
+
+async function main() {
+  const url = process.argv[2];
+  await warmUp();
+  await Policy.load("curl"); // a document that the package carries
+  console.log("up");
+  const read = { remote: true, write: false };
+  // What Deno's fetch says of a refused connection is not known yet.
+  const fetching = "Deno" in globalThis ? () => ask(url) : async () => (await fetch(url)).text();
+  const fetched = retry(fetching, read);
+  const asked = retry(() => ask(url), read);
+  console.log((await Promise.all([fetched, asked])).join(" "));
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
