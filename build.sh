@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench]
+# Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench|release]
 #   tool    bin/outlast (the default); binary FILE builds it there, for GOOS and GOARCH
 #   demo    bin/outlast, and then its demo: a command rides out a real restart
 #   plugin  plugin/outlast.wasm and its digest, from plugin/guest, the modules that
@@ -9,11 +9,14 @@
 #   test    everything: the same, and every test, of the Python and npm packages too
 #   bench   every benchmark, beside other tools, into docs/benchmarks.md; bench
 #           outages and the like are parts of it, printed
+#   release dist/: what a version is published as, from the last commit (docs/releasing.md);
+#           with --check twice, compared, and then installed
+#   version the version of abi/abi.go, written where else it stands
 set -euo pipefail
 cd "$(dirname "$0")"
 
 # What the tool and the library do not need has modules of its own.
-modules="benchmarks commands/capture hosts/go tests/prometheus"
+modules="benchmarks commands/capture hosts/go release tests/prometheus"
 
 # The toolchain is pinned in go.mod: another would build other bytes.
 build_plugin() {
@@ -143,6 +146,53 @@ side_by_side() {
   return $failed
 }
 
+# release makes dist/ from a copy of the last commit, so that nothing else of this
+# folder gets in.
+release() {
+  local out=${OUTLAST_DIST:-$PWD/dist} commit date source failed=0
+  commit=$(git rev-parse HEAD)
+  date=$(git log -1 --format=%ct)
+  if [ -n "$(git status --porcelain)" ]; then
+    echo "build.sh: what is not committed is not in the release" >&2
+  fi
+  rm -rf "$out"
+  source=$(mktemp -d)
+  git archive HEAD | (umask 022 && tar -x -C "$source")
+  (cd "$source/release" && umask 022 && go run . -out "$out" -commit "$commit" -date "$date") || failed=1
+  rm -rf "$source"
+  return $failed
+}
+
+# check_release makes it twice, and installs it. The second time nothing is as it
+# was: the folder, the user's number and name, the time zone, the language, the
+# mask of new files' modes, the clock (for what loads the C library) and, since
+# Go's compiler would only be asked for what it made before, its cache.
+check_release() {
+  local again
+  again=$(mktemp -d)
+  release
+  git clone --quiet . "$again/another folder"
+  (
+    cd "$again/another folder"
+    mkdir "$again/home"
+    export HOME="$again/home" USER=other LOGNAME=other TZ=Asia/Kathmandu LC_ALL=C.UTF-8 LANG=tr_TR.UTF-8
+    GOMODCACHE=$(cd - >/dev/null && go env GOMODCACHE) GOCACHE="$again/cache" OUTLAST_DIST="$again/dist"
+    export GOMODCACHE GOCACHE OUTLAST_DIST TMPDIR="$again"
+    umask 077
+    elsewhere ./build.sh release
+  )
+  diff dist/SHA256SUMS "$again/dist/SHA256SUMS"
+  rm -rf "$again"
+  (cd release && OUTLAST_DIST=$PWD/../dist go test -count=1 -timeout 20m -run '^TestInstalled' -v .)
+}
+
+# elsewhere runs a command as another user and 400 days later, as far as can be had.
+elsewhere() {
+  if unshare --user --map-user=1234 true 2>/dev/null; then set -- unshare --user --map-user=1234 "$@"; fi
+  if command -v faketime >/dev/null; then set -- faketime -f +400d "$@"; fi
+  "$@"
+}
+
 case "${1:-tool}" in
   tool) tool ;;
   binary) binary "$2" ;;
@@ -150,6 +200,8 @@ case "${1:-tool}" in
   plugin) plugin ;;
   check) check ;;
   bench) shift; cd benchmarks; go run -buildvcs=false . "$@" ;;
+  release) if [ "${2:-}" = --check ]; then check_release; else release; fi ;;
+  version) cd release && go run . version ;;
   test) with_default_signals ./build.sh tests ;;
   tests) tests ;;
   -h | --help | help) sed -n "2,/^set/s/^# \{0,1\}//p" "$0" ;;
