@@ -71,7 +71,10 @@ func (r *release) installed(t target, format string) (files.Contents, error) {
 		fishWords:   "/usr/share/fish/vendor_completions.d/outlast.fish",
 		licenceFile: "/usr/share/doc/" + r.Package + "/copyright",
 	}
-	contents := files.Contents{r.content(r.programs[t], "/usr/bin/outlast", 0o755)}
+	contents := files.Contents{
+		r.content(r.programs[t], "/usr/bin/outlast", 0o755),
+		{Destination: "/usr/share/doc/" + r.Package, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.when, Owner: "root", Group: "root"}}, // its own: rpm leaves others behind
+	}
 	for _, f := range r.extra {
 		text := f.content
 		if strings.HasSuffix(places[f.path], ".gz") {
