@@ -202,3 +202,47 @@ func TestNothingIsWrittenOver(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Until the owner has published them, no page may tell to install these packages
+// by name: what a registry has under it is somebody else's.
+func TestNoStrangersPackage(t *testing.T) {
+	byName := regexp.MustCompile(`\b(?:pip|pipx|uv|npm|pnpm|yarn|brew|apt|apt-get|dnf)3? (?:install|add|i|tool install|pip install) (?:-\S+ )*["']?outlast\b[^_-]`)
+	for _, wrong := range []string{"pip install outlast ", "npm i outlast\n", "uv pip install --quiet 'outlast[trio]'"} {
+		if !byName.MatchString(wrong) {
+			t.Errorf("%q would not be seen", wrong)
+		}
+	}
+	list := exec.Command("git", "ls-files", "*.md")
+	list.Dir = ".."
+	pages, err := list.Output()
+	if err != nil {
+		t.Skip("not in a checkout: ", err)
+	}
+	for page := range strings.Lines(string(pages)) {
+		page = strings.TrimSpace(page)
+		text, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := byName.Find(text); m != nil {
+			t.Errorf("%s tells to %q", page, m)
+		}
+	}
+}
+
+// The page names each file that is made, for this version.
+func TestThePageHasEachFile(t *testing.T) {
+	page, err := os.ReadFile("../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(theRelease(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.Contains(string(page), "`"+f.Name()+"`") {
+			t.Errorf("docs/install.md does not name %s", f.Name())
+		}
+	}
+}

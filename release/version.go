@@ -17,7 +17,8 @@ var versionCopies = []struct {
 }{
 	{"python/src/outlast/_version.py", regexp.MustCompile(`(__version__ = ")([^"]+)(")`)},
 	{"js/package.json", regexp.MustCompile(`(?m)(^  "version": ")([^"]+)(")`)},
-	{"js/package-lock.json", regexp.MustCompile(`(?m)(^(?:  |      )"version": ")([^"]+)(",\n(?:  "lockfileVersion"|      "license": "MIT",\n      "dependencies"))`)},
+	// Of a lock file's versions the first two are the package's own.
+	{"js/package-lock.json", regexp.MustCompile(`((?m:^  "version": "|^    "": \{\n      "name": "[^"]+",\n      "version": "))([^"]+)(")`)},
 }
 
 // stampVersion writes the version into the copies.
