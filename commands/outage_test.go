@@ -69,7 +69,7 @@ func TestAnOutage(t *testing.T) {
 			},
 		})
 		switch {
-		case err != nil:
+		case outcome == nil:
 			t.Fatal(err)
 		case c.rides && (outcome.Type != abi.OutcomeOK || attempts < 3):
 			t.Errorf("%v: %s after %d attempts", c.argv, outcome.Message, attempts)

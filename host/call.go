@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type driver struct {
 	lastError   string                            // of the last failed attempt, as an outcome would quote it
 	repairError string                            // of the last failed repair
 	last        *abi.Result                       // of an attempt; in a wait and after it, without its texts
+	own         error                             // what the last attempt that failed returned beside its result
 	seen        time.Duration                     // when the last event came, on the Clock
 	lookout     *lookout                          // since the last attempt; nil: nobody watches
 	waited      bool                              // since the last attempt
@@ -34,10 +36,12 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 	}
 	started := micros(clock.Now())
 	result, err := d.task.Attempt(ctx, n)
-	if err != nil {
+	if err != nil && (result == (abi.Result{}) || result.OK()) {
 		return abi.Event{}, err
 	}
 	now := clock.Now()
+	d.own = err
+	d.claim(&result)
 	d.clean(&result)
 	if result.StartedUS == nil {
 		result.StartedUS = &started
@@ -52,6 +56,22 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 	}
 	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: result})
 	return d.event(ctx, abi.Attempted, now, &result), nil
+}
+
+// claim puts the caller's word that an attempt makes one request into a result,
+// unless several were seen.
+func (d *driver) claim(r *abi.Result) {
+	var seen interface{ Requests() int }
+	if !d.task.OnlyRequest || r.IsProcess() || errors.As(d.own, &seen) && seen.Requests() > 1 {
+		return
+	}
+	r.OnlyRequest = true
+	switch r.Failure {
+	case abi.FailureUnresolved, abi.FailureUnconnected, abi.FailureUntrusted:
+		if r.Sent == "" || r.Sent == abi.SentUnknown {
+			r.Sent = abi.SentNo
+		}
+	}
 }
 
 // quoted is what an outcome quotes of a result. It is a copy, since the text that
@@ -179,8 +199,8 @@ func eventOf(s *abi.Slept) *abi.Event {
 	return nil
 }
 
-// stop is a call's end.
-func (d *driver) stop(o *abi.Outcome) *abi.Outcome {
+// end is what a call came to: an outcome that is not ok is an error too.
+func (d *driver) end(ctx context.Context, o *abi.Outcome) (*abi.Outcome, error) {
 	switch {
 	case o.Reason == abi.ReasonRepairFailed:
 		o.LastError = d.lastError + "\nrepair: " + d.repairError
@@ -188,7 +208,17 @@ func (d *driver) stop(o *abi.Outcome) *abi.Outcome {
 		o.LastError = d.lastError
 	}
 	d.task.observe(Stopped{Outcome: *o, At: d.task.clock().Now()})
-	return o
+	if o.Type == abi.OutcomeOK {
+		return o, nil
+	}
+	e := &CallError{Outcome: o, Err: d.own, text: "outlast: " + o.Message}
+	if cause := context.Cause(ctx); o.Type == abi.OutcomeCancelled && !errors.Is(d.own, cause) {
+		e.cause = cause
+	}
+	for _, err := range e.Unwrap() {
+		e.text += ": " + d.redact(err.Error())
+	}
+	return o, e
 }
 
 // succeeded is the outcome of a call whose first attempt succeeded. The plugin
@@ -201,9 +231,9 @@ func (d *driver) succeeded(e *abi.Event) *abi.Outcome {
 	case e.Result.StartedUS != nil:
 		started = *e.Result.StartedUS
 	}
-	return d.stop(&abi.Outcome{
+	return &abi.Outcome{
 		Type: abi.OutcomeOK, Effects: abi.EffectsNone, Attempts: 1, ElapsedUS: max(0, e.NowUS-started),
-	})
+	}
 }
 
 func (d *driver) redact(s string) string { return redact.Secrets(s, d.task.Secrets) }

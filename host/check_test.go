@@ -81,6 +81,7 @@ func TestCancelInARepair(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		attempts := 0
 		outcome, err := d.run(compiled, ctx, &host.Task{
+			Policy: omnigraph,
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				attempts++
 				return drifted, nil

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,16 +22,15 @@ func ExamplePlugin_Run() {
 	ctx := context.Background()
 	defer plugin.Close(ctx)
 
-	clock, seed := &virtual.Clock{}, int64(1)
+	clock, seed, ok := &virtual.Clock{}, int64(1), int64(200)
 	outcome, err := plugin.Run(ctx, &host.Task{
 		Call:  host.Call{Label: "query", Remote: true, Seed: &seed, Read: true},
 		Clock: clock,
 		Attempt: func(context.Context, int64) (abi.Result, error) {
-			code, stderr := int64(0), ""
 			if clock.Now() < time.Minute {
-				code, stderr = 1, refusedReport
+				return abi.Result{Failure: abi.FailureUnconnected, Sent: abi.SentNo}, errors.New("connection refused")
 			}
-			return abi.Result{ExitCode: &code, Stderr: abi.Clip(stderr)}, nil
+			return abi.Result{HTTPStatus: &ok}, nil
 		},
 	})
 	if err != nil {
@@ -51,12 +51,12 @@ func ExampleSession() {
 	ctx := context.Background()
 	defer plugin.Close(ctx)
 
-	seed, code := int64(1), int64(1)
+	seed := int64(1)
 	session := plugin.Session(host.Default(), host.Call{Remote: true, Seed: &seed})
 	action, err := session.Next(ctx, abi.Event{
 		Type:   abi.Attempted,
 		NowUS:  2_000_000,
-		Result: &abi.Result{ExitCode: &code, Stderr: abi.Clip(refusedReport)},
+		Result: &abi.Result{Failure: abi.FailureUnconnected, Sent: abi.SentNo},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -9,10 +9,13 @@
 //	…
 //	defer plugin.Close(ctx)
 //	outcome, err := plugin.Run(ctx, &host.Task{
-//		Policy:  host.Default(),
-//		Call:    host.Call{Label: "query", Remote: true, Read: true},
-//		Attempt: func(ctx context.Context, n int64) (abi.Result, error) { … },
+//		Call:    host.Call{Label: "orders", Remote: true, Read: true},
+//		Attempt: httpattempt.Do(client, request, read),
 //	})
+//
+// An error that is nil means that the call succeeded. Package httpattempt makes
+// attempts of HTTP requests; any function will do that says how it ended. A
+// command needs a policy that knows what it prints.
 //
 // Run drives with the plugin's decide, and serves thousands of calls with a few
 // instances. RunInPlugin lets the plugin drive, with an instance for each call.
@@ -57,9 +60,19 @@ type Task struct {
 	Call   Call
 
 	// Attempt makes one attempt; n counts from 1. It obeys the context, and its
-	// result says how the attempt ended. An error means that it could not be
-	// made at all, and ends the call.
+	// result says how the attempt ended. An error beside a result that is a failure
+	// is the attempt's own, and is found in Run's error. An error beside an empty
+	// result means that the attempt could not be made at all, and ends the call.
 	Attempt func(ctx context.Context, n int64) (abi.Result, error)
+
+	// OnlyRequest is the caller's word that an attempt makes one request and no
+	// other, by no other client, goroutine or program, and that its client follows
+	// no redirect and tries nothing again: one to which no connection was made then
+	// was not sent. If that is wrong, a write may be applied twice. Package
+	// httpattempt sees it where it makes the request, and needs no such word. An
+	// attempt whose error has a method Requests() int that counts several takes it
+	// back.
+	OnlyRequest bool
 
 	// Repair repairs what the policy asks for, with force if it says so. nil: a
 	// repair is reported as failed.

@@ -2,6 +2,8 @@ package host_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -35,13 +37,33 @@ func TestMain(m *testing.M) {
 // door is one of the ways to carry out a task.
 type door struct {
 	name string
-	run  func(*host.Plugin, context.Context, *host.Task) (*abi.Outcome, error)
+	run  run
 }
 
-var doors = []door{
-	{"Run", (*host.Plugin).Run},
-	{"RunInPlugin", (*host.Plugin).RunInPlugin},
+type run = func(*host.Plugin, context.Context, *host.Task) (*abi.Outcome, error)
+
+var runs = map[string]run{"Run": (*host.Plugin).Run, "RunInPlugin": (*host.Plugin).RunInPlugin}
+
+var doors = []door{{"Run", outcomeOf(runs["Run"])}, {"RunInPlugin", outcomeOf(runs["RunInPlugin"])}}
+
+// outcomeOf is a door whose error says only why there is no outcome. Each call
+// through it shows that an outcome is an error too, unless it is ok.
+func outcomeOf(run run) run {
+	return func(p *host.Plugin, ctx context.Context, t *host.Task) (*abi.Outcome, error) {
+		outcome, err := run(p, ctx, t)
+		var failed *host.CallError
+		switch {
+		case outcome == nil:
+			return nil, err
+		case (err == nil) != (outcome.Type == abi.OutcomeOK), err != nil && (!errors.As(err, &failed) || failed.Outcome != outcome):
+			panic(fmt.Sprintf("%s comes with %v", outcome.Encode(), err))
+		}
+		return outcome, nil
+	}
 }
+
+// omnigraph is the policy of the command whose results the tests make up.
+var omnigraph = must(host.BuiltIn("omnigraph"))
 
 // throughBoth runs a test through both doors.
 func throughBoth(t *testing.T, test func(t *testing.T, d door)) {
@@ -77,8 +99,9 @@ func reportOf(cause string) abi.Result {
 func outageTask(clock *virtual.Clock, outage, takes time.Duration) (*host.Task, *[]time.Duration) {
 	var starts []time.Duration
 	return &host.Task{
-		Call:  host.Call{Label: "query", Remote: true, Seed: new(int64), Read: true},
-		Clock: clock,
+		Policy: omnigraph,
+		Call:   host.Call{Label: "query", Remote: true, Seed: new(int64), Read: true},
+		Clock:  clock,
 		Attempt: func(context.Context, int64) (abi.Result, error) {
 			starts = append(starts, clock.Now())
 			up := clock.Now() >= outage

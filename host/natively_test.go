@@ -33,7 +33,8 @@ func TestForGoodWithoutThePlugin(t *testing.T) {
 		}{{exited(2, "error: unexpected argument"), false}, {refused(), true}} {
 			loaded, attempts := false, 0
 			outcome, err := d.run(p, t.Context(), &host.Task{
-				Call: host.Call{Remote: true, Read: true, Seed: new(int64)}, Clock: &virtual.Clock{},
+				Policy: omnigraph,
+				Call:   host.Call{Remote: true, Read: true, Seed: new(int64)}, Clock: &virtual.Clock{},
 				Attempt: func(context.Context, int64) (abi.Result, error) {
 					if attempts++; attempts > 1 {
 						return succeeded(), nil

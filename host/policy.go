@@ -24,19 +24,20 @@ func checked(doc *policy.Document) *Policy {
 	return &Policy{doc: func() *policy.Document { return doc }}
 }
 
-// Default is the built-in policy omnigraph. It knows only what omnigraph prints: a
-// task of another kind needs a policy of its own.
+// Default is the built-in policy network, for functions that make requests: it goes
+// by what was seen of these. A command needs the policy that knows what it prints,
+// such as the built-in omnigraph.
 func Default() *Policy { return defaultPolicy() }
 
 var defaultPolicy = sync.OnceValue(func() *Policy {
-	p, err := BuiltIn(policy.Names()[0])
+	p, err := BuiltIn("network")
 	if err != nil {
 		panic(err)
 	}
 	return p
 })
 
-// BuiltIn is a policy that the plugin carries: omnigraph or witan-core.
+// BuiltIn is a policy that the plugin carries: omnigraph, witan-core or network.
 // The error is a *PolicyError.
 func BuiltIn(name string) (*Policy, error) {
 	if !slices.Contains(policy.Names(), name) {

@@ -202,7 +202,8 @@ func TestCancelWhileSomebodyWatches(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		e := &eyes{t: t, seen: func() host.Seen { return host.Seen{Rose: abi.Ready} }}
 		outcome, err := d.run(compiled, ctx, &host.Task{
-			Call: host.Call{Remote: true}, Ready: e,
+			Policy: omnigraph,
+			Call:   host.Call{Remote: true}, Ready: e,
 			Attempt: func(context.Context, int64) (abi.Result, error) { return refused(), nil },
 			Observe: func(event host.Event) {
 				if _, ok := event.(host.Waiting); ok {
@@ -220,7 +221,7 @@ func TestCancelWhileSomebodyWatches(t *testing.T) {
 func TestWhyNobodyWatches(t *testing.T) {
 	const why = "HTTP_PROXY selects a proxy"
 	throughBoth(t, func(t *testing.T, d door) {
-		for want, policy := range map[int]*host.Policy{1: host.Default(), 0: must(host.BuiltIn("witan-core"))} {
+		for want, policy := range map[int]*host.Policy{1: omnigraph, 0: must(host.BuiltIn("witan-core"))} {
 			task, _ := outageTask(&virtual.Clock{}, 10*time.Second, 0)
 			task.Policy, task.Unwatched = policy, why
 			said := 0

@@ -59,19 +59,20 @@ func TestInstancesAreReplaced(t *testing.T) {
 }
 
 // A plugin that cannot decide at all: the error has the last result, which the
-// caller needs to end as the attempt did.
+// caller needs to end as the attempt did, and that attempt's own error.
 func TestPluginThatAlwaysFails(t *testing.T) {
+	own := errors.New("own")
 	broken := build(t, "./testdata/broken")
 	throughBoth(t, func(t *testing.T, d door) {
 		attempts := 0
 		_, err := d.run(broken, context.Background(), &host.Task{
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				attempts++
-				return exited(42, "own words"), nil
+				return exited(42, "own words"), own
 			},
 		})
 		var failed *host.PluginError
-		if !errors.As(err, &failed) || failed.LastResult == nil || *failed.LastResult.ExitCode != 42 || attempts != 1 {
+		if !errors.As(err, &failed) || !errors.Is(err, own) || failed.LastResult == nil || *failed.LastResult.ExitCode != 42 || attempts != 1 {
 			t.Errorf("%v after %d attempts", err, attempts)
 		}
 	})

@@ -11,8 +11,9 @@ import (
 // instances as there are processors. A context that is done ends an attempt or
 // a wait at once, with the outcome cancelled.
 //
-// The error is a *PluginError, or the error with which Attempt or the Clock
-// ended the call; the outcome is nil then.
+// The error is nil only where the outcome is ok. It is a *CallError where there is
+// another outcome, which is returned beside it. There is none with a *PluginError,
+// or the error with which Attempt or the Clock ended the call.
 func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -26,13 +27,13 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 		return nil, err
 	}
 	if event.Result.OK() {
-		return d.succeeded(&event), nil
+		return d.end(ctx, d.succeeded(&event))
 	}
 	s := p.session(t)
 	var outcome *abi.Outcome
 	p.crowd.aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })
 	if outcome != nil {
-		return d.stop(outcome), nil
+		return d.end(ctx, outcome)
 	}
 	// A decision is short, and must still be made after the call is cancelled.
 	for deciding := context.WithoutCancel(ctx); ; {
@@ -40,11 +41,11 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 		event = abi.Event{} // a wait must not keep what the attempt printed
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, d.failed(err)
 		case action.Type == abi.Stop && action.Outcome != nil:
-			return d.stop(action.Outcome), nil
+			return d.end(ctx, action.Outcome)
 		case action.Type != abi.Retry:
-			return nil, unknownAction(&action, d.last)
+			return nil, d.failed(unknownAction(&action, d.last))
 		}
 		if event, err = p.follow(ctx, d, &action); err != nil {
 			return nil, err
@@ -70,7 +71,7 @@ func (p *Plugin) follow(ctx context.Context, d *driver, a *abi.Action) (abi.Even
 	return d.attempt(ctx, a.Attempt)
 }
 
-func unknownAction(a *abi.Action, last *abi.Result) error {
+func unknownAction(a *abi.Action, last *abi.Result) *PluginError {
 	return &PluginError{
 		Doing: "deciding", LastResult: last,
 		Err: &abi.Error{Code: abi.CodeInternal, Field: "action.type", Message: "this host does not know the action " + string(a.Type)},

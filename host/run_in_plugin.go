@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"outlast/abi"
@@ -23,14 +22,14 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 		return nil, err
 	}
 	if first.Result.OK() {
-		return d.succeeded(&first), nil
+		return d.end(ctx, d.succeeded(&first))
 	}
 	call := t.Call.wire()
 	if outcome := p.endsAtOnce(d, call, &first); outcome != nil {
-		return d.stop(outcome), nil
+		return d.end(ctx, outcome)
 	}
 	if err := p.told(context.WithoutCancel(ctx), &call); err != nil {
-		return nil, &PluginError{Doing: "running the policy", Err: err, LastResult: d.last}
+		return nil, d.failed(&PluginError{Doing: "running the policy", Err: err, LastResult: d.last})
 	}
 	first = p.toldOf(context.WithoutCancel(ctx), first)
 	c := &callbacks{driver: d, plugin: p, ctx: ctx, call: call, next: &first}
@@ -38,11 +37,11 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 		answer, err := c.run()
 		switch {
 		case c.err != nil:
-			return nil, c.err
+			return nil, d.failed(c.err)
 		case err != nil:
-			return nil, &PluginError{Doing: "running the policy", Err: err, LastResult: d.last}
+			return nil, d.failed(&PluginError{Doing: "running the policy", Err: err, LastResult: d.last})
 		case answer.Outcome != nil:
-			return d.stop(answer.Outcome), nil
+			return d.end(ctx, answer.Outcome)
 		}
 		c.state, c.next = answer.Continue.State, &answer.Continue.First
 	}
@@ -140,7 +139,7 @@ func (c *callbacks) Attempt(_ context.Context, action []byte) []byte {
 func (c *callbacks) read(text []byte) (abi.Action, bool) {
 	a, err := abi.DecodeAction(string(text))
 	if err == nil && a.Type != abi.Retry {
-		err = errors.Unwrap(unknownAction(&a, c.last))
+		err = unknownAction(&a, c.last).Err
 	}
 	if err != nil {
 		c.err = &PluginError{Doing: "running the policy", Err: err, LastResult: c.last}

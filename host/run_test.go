@@ -33,9 +33,9 @@ func TestMeasuredRestarts(t *testing.T) {
 		policy *host.Policy
 		lasts  bool
 	}{
-		{"omnigraph", host.Default(), true},
+		{"omnigraph", omnigraph, true},
 		{"witan-core", must(host.BuiltIn("witan-core")), true},
-		{"42.5 s", must(host.Default().WithMaxWait(42500 * time.Millisecond)), false},
+		{"42.5 s", must(omnigraph.WithMaxWait(42500 * time.Millisecond)), false},
 		{"12 attempts", mustPolicy(t, fmt.Sprintf(plainSchedule, `"attempts": 12`, "5s")), false},
 	}
 	for _, outage := range []time.Duration{61 * time.Second, 52 * time.Second} {
@@ -124,7 +124,8 @@ func TestCancelInAWait(t *testing.T) {
 		attempts := 0
 		var waits []host.Waiting
 		outcome, err := d.run(compiled, ctx, &host.Task{
-			Call: host.Call{Remote: true},
+			Policy: omnigraph,
+			Call:   host.Call{Remote: true},
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				attempts++
 				return refused(), nil
@@ -152,7 +153,8 @@ func TestCancelInAnAttempt(t *testing.T) {
 	throughBoth(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		outcome, err := d.run(compiled, ctx, &host.Task{
-			Call: host.Call{Remote: true},
+			Policy: omnigraph,
+			Call:   host.Call{Remote: true},
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				cancel()
 				return abi.Result{Signal: "SIGTERM"}, nil
@@ -188,7 +190,8 @@ func TestAttemptThatCannotBeMade(t *testing.T) {
 	throughBoth(t, func(t *testing.T, d door) {
 		clock := &virtual.Clock{}
 		_, err := d.run(compiled, context.Background(), &host.Task{
-			Call: host.Call{Remote: true, Read: true}, Clock: clock,
+			Policy: omnigraph,
+			Call:   host.Call{Remote: true, Read: true}, Clock: clock,
 			Attempt: func(_ context.Context, n int64) (abi.Result, error) {
 				if n == 3 {
 					return abi.Result{}, missing
@@ -307,7 +310,7 @@ func TestManyCallsFewInstances(t *testing.T) {
 			if outage > 150*time.Second {
 				want = abi.OutcomeExhausted
 			}
-			if err != nil || outcome.Type != want {
+			if outcome == nil || outcome.Type != want {
 				outcomes <- fmt.Sprint(outage, outcome, err)
 			}
 		})

@@ -124,7 +124,7 @@ func oneOutage(b *testing.B, call host.Call, watch func(Target) host.Readiness) 
 	}()
 	var start time.Time
 	outcome, err := compiled.Run(b.Context(), &host.Task{
-		Call: call, Ready: watch(to),
+		Policy: graphs, Call: call, Ready: watch(to),
 		Attempt: func(context.Context, int64) (abi.Result, error) {
 			attempts++
 			start = time.Now()
@@ -179,7 +179,7 @@ func manyCallers(b *testing.B, call host.Call, callers int) {
 			var start time.Time
 			n := 0
 			outcome, err := compiled.Run(b.Context(), &host.Task{
-				Call: call, Ready: Server(to),
+				Policy: graphs, Call: call, Ready: Server(to),
 				Attempt: func(context.Context, int64) (abi.Result, error) {
 					start, n = time.Now(), n+1
 					conn, err := net.Dial("tcp", to.address())

@@ -93,7 +93,7 @@ func rideOut(t testing.TB, call host.Call, release string, away, loads time.Dura
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var last time.Time
 	outcome, err := compiled.Run(t.Context(), &host.Task{
-		Call: call, Ready: Server(to),
+		Policy: graphs, Call: call, Ready: Server(to),
 		Attempt: func(context.Context, int64) (abi.Result, error) {
 			attempts++
 			last = time.Now()

@@ -10,6 +10,15 @@ import (
 	"outlast/host"
 )
 
+// graphs is the policy of the command whose results the tests make up.
+var graphs = func() *host.Policy {
+	p, err := host.BuiltIn("omnigraph")
+	if err != nil {
+		panic(err)
+	}
+	return p
+}()
+
 // compiled is shared by the tests: compiling the plugin takes a second or more.
 var compiled *host.Plugin
 

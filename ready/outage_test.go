@@ -68,7 +68,7 @@ func play(t *testing.T, d door, call host.Call, s server0) (told story) {
 			return l
 		})
 		task := &host.Task{
-			Call: call, Clock: clock,
+			Policy: graphs, Call: call, Clock: clock,
 			Attempt: func(context.Context, int64) (abi.Result, error) {
 				told.starts = append(told.starts, clock.Now())
 				return s.attempt(clock.Now()), nil
@@ -79,7 +79,7 @@ func play(t *testing.T, d door, call host.Call, s server0) (told story) {
 			task.Ready = server{Target{Scheme: "http", Host: "h", Port: "80", Path: "/healthz"}, r}
 		}
 		var err error
-		if told.outcome, err = d.run(compiled, t.Context(), task); err != nil {
+		if told.outcome, err = d.run(compiled, t.Context(), task); told.outcome == nil {
 			t.Fatal(err)
 		}
 		told.looks = int(looks.Load())

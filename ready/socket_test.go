@@ -405,7 +405,7 @@ func TestARealOutage(t *testing.T) {
 		}()
 		attempts := 0
 		outcome, err := compiled.Run(t.Context(), &host.Task{
-			Call: call, Ready: Server(to),
+			Policy: graphs, Call: call, Ready: Server(to),
 			Attempt: func(ctx context.Context, n int64) (abi.Result, error) {
 				attempts++
 				if look(ctx, &to, func() {}) < healthy {

@@ -24,7 +24,7 @@ func Under(run *journal.Run, t host.Task) *host.Task {
 		}
 		last = n
 		result, err := attempt(ctx, n)
-		if err == nil && !result.OK() {
+		if (err == nil || result != (abi.Result{})) && !result.OK() {
 			// If this cannot be written, the attempt stays in doubt and no other can
 			// follow it. The result is returned all the same.
 			_ = run.Ended(n, result.Sent == abi.SentNo, result.ExitCode, result.Signal)

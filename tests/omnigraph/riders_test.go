@@ -120,6 +120,10 @@ func byGo(t *testing.T, release string, argv []string) told {
 		t.Fatal(err)
 	}
 	inv := omnigraph.Parse(argv)
+	policy, err := host.BuiltIn("omnigraph")
+	if err != nil {
+		t.Fatal(err)
+	}
 	target, err := ready.Omnigraph(inv.Server)
 	if err != nil {
 		t.Fatal(err)
@@ -128,8 +132,9 @@ func byGo(t *testing.T, release string, argv []string) told {
 	command := process.Command{Argv: append([]string{filepath.Join(built, argv[0])}, argv[1:]...), Env: environment(t, release), Stdout: &out}
 	var last *process.Ended
 	outcome, err := plugin.Run(t.Context(), &host.Task{
-		Call:  host.Call{Label: argv[1], Remote: true, Read: !inv.Write},
-		Ready: ready.Server(target),
+		Policy: policy,
+		Call:   host.Call{Label: argv[1], Remote: true, Read: !inv.Write},
+		Ready:  ready.Server(target),
 		Attempt: func(ctx context.Context, _ int64) (abi.Result, error) {
 			if last != nil {
 				last.Discard()
@@ -141,10 +146,10 @@ func byGo(t *testing.T, release string, argv []string) told {
 			return last.Result, nil
 		},
 	})
-	if err == nil {
-		err = last.Commit()
+	if outcome == nil {
+		t.Fatal(err)
 	}
-	if err != nil {
+	if err := last.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return told{string(outcome.Type), out.String(), outcome.Message}

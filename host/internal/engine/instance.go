@@ -44,7 +44,7 @@ func (e *Engine) NewInstance(ctx context.Context) (*Instance, error) {
 		return nil, err
 	}
 	defer e.leave()
-	p, err := e.program(ctx)
+	p, err := e.program(ctx, e.opts.Mode)
 	if err != nil {
 		return nil, err
 	}

@@ -15,17 +15,24 @@ import (
 // Load loads the plugin, once; the other methods that need it do so too. Of
 // several callers one loads and the others wait, each as long as its context
 // lasts.
-func (e *Engine) Load(ctx context.Context) error {
+func (e *Engine) Load(ctx context.Context) error { return e.loadAs(ctx, e.opts.Mode) }
+
+// Compile is Load that also compiles where the mode is Auto, for who has the time.
+func (e *Engine) Compile(ctx context.Context) error {
+	return e.loadAs(ctx, max(e.opts.Mode, Compiler))
+}
+
+func (e *Engine) loadAs(ctx context.Context, mode Mode) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
-	_, err := e.program(ctx)
+	_, err := e.program(ctx, mode)
 	return err
 }
 
 // program is the loaded plugin. The caller has entered.
-func (e *Engine) program(ctx context.Context) (*program, error) {
+func (e *Engine) program(ctx context.Context, mode Mode) (*program, error) {
 	if p := e.ready.Load(); p != nil {
 		return p, nil
 	}
@@ -42,7 +49,7 @@ func (e *Engine) program(ctx context.Context) (*program, error) {
 		return nil, e.broken
 	}
 	start := time.Now()
-	p, loaded, err := e.load(ctx)
+	p, loaded, err := e.load(ctx, mode)
 	if err != nil {
 		err = fmt.Errorf("outlast: loading the plugin: %w", err)
 		if ctx.Err() == nil {
@@ -60,15 +67,15 @@ func (e *Engine) program(ctx context.Context) (*program, error) {
 
 // load loads as the mode says. From the cache or by the compiler it may fail
 // for any reason, and the next way is taken; the last is the interpreter.
-func (e *Engine) load(ctx context.Context) (*program, Loaded, error) {
+func (e *Engine) load(ctx context.Context, mode Mode) (*program, Loaded, error) {
 	var why string
-	if e.opts.Mode != Interpreter {
+	if mode != Interpreter {
 		p, err := e.fromCache(ctx)
 		if err == nil {
 			return p, Loaded{How: Cached}, nil
 		}
 		why = err.Error()
-		if e.opts.Mode == Compiler && !errors.Is(err, errNoCompiler) {
+		if mode == Compiler && !errors.Is(err, errNoCompiler) {
 			p, err := e.compile(ctx)
 			if err == nil {
 				return p, Loaded{How: Compiled, Why: why}, nil

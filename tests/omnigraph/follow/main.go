@@ -29,6 +29,7 @@ import (
 type follow struct {
 	faults.Command
 	plugin   *host.Plugin
+	policy   *host.Policy
 	captures []faults.Capture
 	only     *regexp.Regexp
 	patience time.Duration
@@ -66,6 +67,9 @@ func run(ctx context.Context, dir string) (found bool, err error) {
 		return false, fmt.Errorf("-only: %w", err)
 	}
 	if f.captures, err = faults.ReadCaptures(*captures); err != nil {
+		return false, err
+	}
+	if f.policy, err = host.BuiltIn("omnigraph"); err != nil {
 		return false, err
 	}
 	if f.plugin, err = host.Open(); err != nil {

@@ -149,7 +149,7 @@ func (f *follow) explain(ctx context.Context, c *cell) (e explanation, err error
 		result.ExitCode = &code
 	}
 	seed := int64(0)
-	action, err := f.plugin.Explain(ctx, host.Default(), host.Call{Label: inv.Verb, Remote: true, Read: !inv.Write, OneRequest: inv.OneRequest(), Seed: &seed}, result)
+	action, err := f.plugin.Explain(ctx, f.policy, host.Call{Label: inv.Verb, Remote: true, Read: !inv.Write, OneRequest: inv.OneRequest(), Seed: &seed}, result)
 	if err != nil {
 		return e, err
 	}

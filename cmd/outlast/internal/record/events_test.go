@@ -56,7 +56,7 @@ func TestTwoRunsShareAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		r, err := Open(Options{Events: path})
+		r, err := Open(Options{Policy: omnigraph(), Events: path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ const linesEach = 200
 
 // appendMany is one of many processes that write into one file.
 func appendMany(path string) {
-	r, err := Open(Options{Events: path, Command: strings.Repeat("x", 900), Tell: func(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }})
+	r, err := Open(Options{Policy: omnigraph(), Events: path, Command: strings.Repeat("x", 900), Tell: func(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }})
 	if err != nil {
 		panic(err)
 	}
@@ -146,7 +146,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Skip(err)
 	}
 	var told []string
-	o := Options{Events: "/dev/full", Report: "/dev/full", Tell: func(f string, a ...any) { told = append(told, fmt.Sprintf(f, a...)) }}
+	o := Options{Policy: omnigraph(), Events: "/dev/full", Report: "/dev/full", Tell: func(f string, a ...any) { told = append(told, fmt.Sprintf(f, a...)) }}
 	r, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

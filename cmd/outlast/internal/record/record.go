@@ -21,9 +21,9 @@ type Options struct {
 	Report string // the file that the report replaces; "": none
 
 	Call         host.Call
-	Policy       *host.Policy // nil: host.Default
-	PluginDigest string       // "sha256:…"; "": not told
-	Command      string       // the command's base name
+	Policy       *host.Policy
+	PluginDigest string // "sha256:…"; "": not told
+	Command      string // the command's base name
 
 	// Progress is the call's, which takes each event before the recorder does.
 	// nil: one without events.
@@ -59,9 +59,6 @@ func Open(o Options) (*Recorder, error) {
 	r := &Recorder{options: o}
 	if o.Events == "" && o.Report == "" {
 		return r, nil
-	}
-	if o.Policy == nil {
-		r.options.Policy = host.Default()
 	}
 	var err error
 	if o.Report != "" {

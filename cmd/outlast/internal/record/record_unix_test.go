@@ -45,7 +45,7 @@ func TestAPipeWithAReader(t *testing.T) {
 		defer f.Close()
 		files = append(files, f)
 	}
-	r, err := Open(Options{Events: events, Report: report})
+	r, err := Open(Options{Policy: omnigraph(), Events: events, Report: report})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAPipeThatTakesNothing(t *testing.T) {
 		}
 		defer reader.Close()
 		var told []string
-		r, err := Open(Options{Events: path, Tell: func(f string, a ...any) { told = append(told, fmt.Sprintf(f, a...)) }})
+		r, err := Open(Options{Policy: omnigraph(), Events: path, Tell: func(f string, a ...any) { told = append(told, fmt.Sprintf(f, a...)) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestTheReportGoesToStdoutToo(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip(err)
 	}
-	r, err := Open(Options{Report: path})
+	r, err := Open(Options{Policy: omnigraph(), Report: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,6 +141,9 @@ func (r *Run) call(ctx context.Context) ending {
 		Policy: r.plan.Policy, Call: r.plan.Call, Attempt: r.attempts.attempt, Repair: r.repair, Observe: r.tell.observe,
 		Ready: r.plan.Watch.server(), Unwatched: r.plan.Watch.Off, Secrets: r.plan.Secrets,
 	}))
+	if outcome != nil { // an outcome that is not ok is an error too
+		err = nil
+	}
 	return ending{outcome, err}
 }
 
