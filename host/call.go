@@ -218,6 +218,10 @@ func (d *driver) end(ctx context.Context, o *abi.Outcome) (*abi.Outcome, error) 
 	for _, err := range e.Unwrap() {
 		e.text += ": " + d.redact(err.Error())
 	}
+	var seen interface{ Unseen() string }
+	if o.Type == abi.OutcomeIndeterminate && errors.As(d.own, &seen) && seen.Unseen() != "" {
+		e.text += "; " + seen.Unseen()
+	}
 	return o, e
 }
 

@@ -71,7 +71,8 @@ type Task struct {
 	// was not sent. If that is wrong, a write may be applied twice. Package
 	// httpattempt sees it where it makes the request, and needs no such word. An
 	// attempt whose error has a method Requests() int that counts several takes it
-	// back.
+	// back. One with a method Unseen() string tells, for the error of a write that
+	// is in doubt, what would have been evidence.
 	OnlyRequest bool
 
 	// Repair repairs what the policy asks for, with force if it says so. nil: a

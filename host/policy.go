@@ -104,6 +104,10 @@ func (p *Policy) Digest() string { return p.doc().Digest }
 // Document is the normalised document in JSON, with every default filled in.
 func (p *Policy) Document() string { return p.doc().Normal }
 
+// ForRequests says whether the policy asks for what was seen of a request, and so
+// is one for functions and not for a command.
+func (p *Policy) ForRequests() bool { return p.doc().AsksForFailures() }
+
 // Measured are the outages that the policy's numbers are sized against.
 func (p *Policy) Measured() []Outage {
 	var out []Outage

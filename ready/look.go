@@ -162,6 +162,20 @@ func (l *looking) at(ctx context.Context, address netip.Addr) level {
 	return accepting
 }
 
+// Closes says whether what listens at an address, such as 127.0.0.1:80, accepts a
+// TCP connection and closes it at once, as what stands before a server that is
+// away may do. Nothing is sent.
+func Closes(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	return stays(conn) == unanswered
+}
+
 // steady is how long a connection must last without an answer to count as
 // accepted: what stands before a server that is away may accept, and close at
 // once (a choice, far above a round trip on a machine or in its network).

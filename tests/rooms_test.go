@@ -64,6 +64,7 @@ host/internal/kernel: github.com/tetratelabs/wazero
 host/internal/wasmfile:
 host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
+httpattempt: abi ready
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
 internal/redact:

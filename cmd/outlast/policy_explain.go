@@ -20,9 +20,10 @@ type policyExplainVerb struct {
 	wrap.PluginFlags
 	sample.Flags
 	wrap.CallFlags
-	Policy string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file (default: ${default})."`
-	Seed   int64  `default:"0" help:"The seed of the jitter."`
-	JSON   bool   `name:"json" help:"Print one JSON object."`
+	Policy  string `arg:"" default:"omnigraph" placeholder:"NAME|FILE" help:"A policy by its name, or a file (default: ${default})."`
+	Refuses bool   `name:"refuses-before-acting" help:"The server answers 409, 410, 412, 422, 429 and 503 before it acts."`
+	Seed    int64  `default:"0" help:"The seed of the jitter."`
+	JSON    bool   `name:"json" help:"Print one JSON object."`
 
 	Command []string `arg:"" optional:"" passthrough:"partial" placeholder:"COMMAND" help:"The command line that ended so, behind the policy and --. What it tells of the call counts where no flag says otherwise."`
 }
@@ -69,6 +70,7 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 		return err
 	}
 	call := v.Call(guess)
+	call.RefusesBeforeActing = v.Refuses
 	action, err := plug.Explain(ctx, p, call, result)
 	if err != nil {
 		return exit.Unusable(err)

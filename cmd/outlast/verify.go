@@ -52,7 +52,7 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	c := verification.Checker{
 		Plugin: plug, Policy: p, Takes: v.AttemptDuration, Headroom: v.Headroom,
 	}
-	if c.Failure, err = v.Failure(p); err != nil {
+	if c.Failure, err = v.OrRefused(p); err != nil {
 		return err
 	}
 	c.Speaks = wrap.UnderstandsAny(v.Policy, p) || !c.Failure.IsProcess()

@@ -97,6 +97,19 @@ func (d *Document) checkRule(c *fields.Checked, path string, r *Rule) {
 	}
 }
 
+// AsksForFailures says whether a condition asks for what the host saw of its
+// requests: the policy is one for functions.
+func (d *Document) AsksForFailures() bool {
+	for i := range d.Rules {
+		for j := range d.Rules[i].When {
+			if len(d.Rules[i].When[j].Failures) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // kindIndex is the number of a kind, which is new or known.
 func (d *Document) kindIndex(kind string) int {
 	for i, k := range d.kinds {

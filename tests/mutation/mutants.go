@@ -3,6 +3,7 @@ package main
 const (
 	omnigraph = "builtin/omnigraph.json"
 	witanCore = "builtin/witan-core.json"
+	network   = "builtin/network.json"
 )
 
 // mutants are the changes that the tests must find out.
@@ -281,6 +282,22 @@ var mutants = []mutant{
 	replace("view.go", "if v.result.Stdout.Cut {\n\t\treturn said{}\n\t}", "", "half of a command's data is read"),
 	replace("classify.go", "if texts[0] == m.lower {", "if strings.HasPrefix(texts[0], m.lower) {", "a whole cause matches its start"),
 	replace("classify.go", "if strings.HasPrefix(texts[0], m.lower) {", "if strings.Contains(texts[0], m.lower) {", "the start of a message is anywhere in it"),
+
+	// What was seen of a request.
+	replace(network, `  "account": "host",
+`, ``, "a server's text counts as evidence"),
+	replace(network, `{"failures": ["unresolved", "unconnected"], "sent": ["no"]}`, `{"failures": ["unresolved", "unconnected"]}`, "what else the attempt did is not asked"),
+	replace(network, `{"failures": ["broke"], "sent": ["no"]}`, `{"failures": ["broke"]}`, "a broken connection is no reason for doubt"),
+	replace(network, `{"timed_out": true, "sent": ["no"]}`, `{"timed_out": true}`, "a write that may be under way is repeated"),
+	replace(network, `428, 431],
+          "only_request": true`, `428, 431]`, "one of several requests was refused"),
+	replace(network, `"http_statuses": [429], "only_request": true}`, `"http_statuses": [429]}`, "one of several requests found the server busy"),
+	replace(network, `{"if": {"refuses_before_acting": true}, "retry": "busy"}`, `{"retry": "busy"}`, "nobody said that it refuses before acting"),
+	replace(network, `"attempts": 200,`, `"attempts": 20,`, "a pool of dead connections fails a read"),
+	replace(network, `"cap": "16ms"`, `"cap": "160ms"`, "dead connections take long"),
+	replace("view.go", "f, v.status = said{}, status", "_ = status", "a document's account: host does nothing"),
+	replace("classify.go", "c.Only && !r.OnlyRequest,", "", "only_request is not asked"),
+	replace("classify.go", "agrees(i.RefusesBeforeActing, call.RefusesBeforeActing)", "true", "refuses_before_acting is not asked"),
 
 	// The state.
 	replace("state.go", "case digest != doc.Digest:", "case digest == \"\":", "another policy's state is taken"),

@@ -20,13 +20,15 @@ type Flags struct {
 	Sent       string `enum:",no,unknown,yes" default:"" placeholder:"no|unknown|yes" help:"Whether anything was sent. The bundled policies (curl, psql …) repeat a write only if this is no."`
 	HTTPStatus *int64 `name:"http-status" placeholder:"STATUS" help:"The status, of an HTTP exchange."`
 	HTTPFile   string `name:"http-file" type:"existingfile" placeholder:"FILE" help:"Its message."`
+	Failure    string `enum:",unresolved,unconnected,untrusted,broke,stale,cut,malformed" default:"" placeholder:"WORD" help:"What a program saw of its request: unresolved, unconnected, untrusted, broke, stale, cut or malformed."`
+	Only       bool   `name:"only-request" help:"The attempt made this one request."`
 }
 
 func (f *Flags) given() bool { return *f != Flags{} }
 
 // Result is what the flags describe.
 func (f *Flags) Result() (abi.Result, error) {
-	r := abi.Result{ExitCode: f.Exit, Signal: f.Signal, HTTPStatus: f.HTTPStatus, Sent: abi.Sent(f.Sent)}
+	r := abi.Result{ExitCode: f.Exit, Signal: f.Signal, HTTPStatus: f.HTTPStatus, Sent: abi.Sent(f.Sent), Failure: abi.Failure(f.Failure), OnlyRequest: f.Only}
 	for _, part := range []struct {
 		path string
 		text *abi.Text
@@ -43,9 +45,9 @@ func (f *Flags) Result() (abi.Result, error) {
 	if r.Signal != "" && (!strings.HasPrefix(r.Signal, "SIG") || r.ExitCode != nil) {
 		return r, exit.Usage("--signal: expected a name such as SIGKILL, and no --exit beside it, not %s", r.Signal)
 	}
-	isHTTP := r.HTTPStatus != nil || f.HTTPFile != ""
+	isHTTP := r.HTTPStatus != nil || f.HTTPFile != "" || f.Failure != ""
 	if isHTTP && (r.IsProcess() || f.StdoutFile != "" || f.StderrFile != "") {
-		return r, exit.Usage("--http-status and --http-file describe an HTTP exchange, the others a command: give one or the other")
+		return r, exit.Usage("--http-status, --http-file and --failure describe an HTTP exchange, the others a command: give one or the other")
 	}
 	if r.ExitCode == nil && r.Signal == "" && !isHTTP {
 		one := int64(1)
@@ -54,9 +56,9 @@ func (f *Flags) Result() (abi.Result, error) {
 	return r, nil
 }
 
-// Failure is what the flags describe; without any, a refused connection as the
+// OrRefused is what the flags describe; without any, a refused connection as the
 // policy's own command prints it, or else omnigraph.
-func (f *Flags) Failure(p *host.Policy) (abi.Result, error) {
+func (f *Flags) OrRefused(p *host.Policy) (abi.Result, error) {
 	if !f.given() {
 		return Of(p, commands.Refused), nil
 	}
@@ -67,11 +69,21 @@ func (f *Flags) Failure(p *host.Policy) (abi.Result, error) {
 	return r, err
 }
 
-// Of is how the policy's own command ends, or else omnigraph.
+// Of is how the policy's own command ends, or else omnigraph; for a policy for
+// functions, what is seen of a request.
 func Of(p *host.Policy, what commands.Ending) abi.Result {
+	if p.ForRequests() {
+		return requests[what]
+	}
 	r, known := commands.Sample(p.Name(), what)
 	if !known {
 		r, _ = commands.Sample("omnigraph", what)
 	}
 	return r
+}
+
+var requests = map[commands.Ending]abi.Result{
+	commands.Refused: {Failure: abi.FailureUnconnected, Sent: abi.SentNo, OnlyRequest: true},
+	commands.Full:    {HTTPStatus: new(int64(429)), Sent: abi.SentYes, OnlyRequest: true},
+	commands.Broken:  {Failure: abi.FailureBroke, Sent: abi.SentYes, OnlyRequest: true},
 }

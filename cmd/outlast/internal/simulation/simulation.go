@@ -172,7 +172,7 @@ func (v *Flags) variant(text string) (variant, error) {
 	if err != nil {
 		return variant{}, exit.Unusable(err)
 	}
-	down, err := v.Failure(p)
+	down, err := v.OrRefused(p)
 	if err != nil {
 		return variant{}, err
 	}
