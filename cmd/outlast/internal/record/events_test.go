@@ -163,7 +163,7 @@ func TestAFullDisk(t *testing.T) {
 // The longest line still goes into a pipe in one piece.
 func TestLinesAreBounded(t *testing.T) {
 	long := strings.Repeat(`"`, 5000)
-	r := &Recorder{options: Options{Command: long, Call: host.Call{Label: long[:256]}, Policy: host.Default(), PluginDigest: host.Default().Digest()}}
+	r := &Recorder{options: Options{Command: long, Call: host.Call{Label: long[:256]}, Policy: omnigraph(), PluginDigest: omnigraph().Digest()}}
 	for _, l := range []line{
 		r.startedLine(), describe(host.Unwatched{Why: long}), describe(host.Loaded{Why: long}),
 		describe(host.InstanceReplaced{Err: errors.New(long)}),
