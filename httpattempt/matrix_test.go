@@ -32,7 +32,7 @@ var faults = []struct {
 	{"refused", func(t testing.TB) *stage { return newStage(t, nil) }},
 	{"no route", func(t testing.TB) *stage { return dialling(newStage(t, nil), "[2001:db8::1]:9") }},
 	{"no name", func(t testing.TB) *stage { return dialling(newStage(t, nil), "nosuch.invalid:9") }},
-	{"accepted, and closed at once", func(t testing.TB) *stage { return newStage(t, func(_ *stage, c net.Conn) { c.Close() }) }},
+	{"accepted, and closed at once", closing},
 	{"closed in the TLS handshake", func(t testing.TB) *stage {
 		return secured(newStage(t, func(_ *stage, c net.Conn) { hello(c); c.Close() }))
 	}},
@@ -87,6 +87,19 @@ func dialling(s *stage, bad string) *stage {
 		return dialer.DialContext(ctx, network, address)
 	}}
 	return s
+}
+
+// closing is a server that closes each connection: that of an attempt once the
+// request has been written, so that this is no matter of luck, and that of the look
+// after it at once.
+func closing(t testing.TB) *stage {
+	var n atomic.Int64
+	return newStage(t, func(_ *stage, c net.Conn) {
+		if n.Add(1)%2 == 1 {
+			c.Read(make([]byte, 1))
+		}
+		c.Close()
+	})
 }
 
 // hello reads what a client of TLS says first.

@@ -65,7 +65,10 @@ func (a *attempts) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	a.tellLeft(ended, err)
 	ended.Result.Sent = a.plan.Command.Sent(&ended.Result)
 	a.spendInputs(ended)
-	return ended.Result, err
+	if err != nil { // beside a result it would be the attempt's own, and the call went on
+		return abi.Result{}, err
+	}
+	return ended.Result, nil
 }
 
 // mainCommand is the user's command, as attempt n runs it.
