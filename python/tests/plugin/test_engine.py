@@ -13,7 +13,8 @@ import pytest
 import wasmtime
 
 from outlast import PluginError
-from outlast._plugin import cache, file
+from outlast._plugin import cache, file, function
+from outlast._plugin import plugin as plugins
 from outlast._plugin.engine import Engine
 from outlast._plugin.instance import Instance, link
 
@@ -161,6 +162,21 @@ LIKE = """
 (func (export "run") (result i32) (call $set (i64.const 24) (i64.const 1000000)) (i32.const 0))
 """
 """A plugin each of whose exports breaks the contract in its own way."""
+
+
+@pytest.mark.parametrize("missing", [ImportError, AttributeError, TypeError])
+def test_what_wasmtime_does_not_promise_may_be_missing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, missing: type[Exception]
+) -> None:
+    quick = engine.instance().call("decide", plugins._DECISION)
+
+    def changed(*_: Any) -> Any:
+        raise missing("it is called something else now")
+
+    monkeypatch.setattr(function, "_straight", changed)
+    assert engine.instance().call("decide", plugins._DECISION) == quick
+    with pytest.raises(Exception, match="unreachable"):
+        start(LIKE).call("decide", b"input")
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import wasi
+from .function import function
 from .memory import Memory
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Instance:
         self._store = store = wasmtime.Store(linker.engine)
         store.set_limits(memory_size=MEMORY_LIMIT)
         shared = wasmtime.Instance(store, kernel, []).exports(store)
-        self.memory = Memory(shared)
+        self._memory = Memory(store, shared)
 
         def given(module: str, name: str) -> Any:
             try:
@@ -62,14 +63,15 @@ class Instance:
                 ) from e
 
         imports = [given(i.module, i.name or "") for i in module.imports]
-        self._exports = cast("Any", wasmtime.Instance(store, module, imports).exports(store))
+        exports: Any = wasmtime.Instance(store, module, imports).exports(store)
         for name in (MARKER, *EXPORTS):
-            if name not in self._exports:
+            if name not in exports:
                 raise ValueError(
                     f"it has no export {name!r}, so it is not a plugin of this contract"
                 )
-        if "_initialize" in self._exports:
-            self._exports["_initialize"](store)
+        self._exports = {name: function(store, exports[name]) for name in EXPORTS}
+        if "_initialize" in exports:
+            exports["_initialize"](store)
 
     def call(self, export: str, data: bytes, host: Host | None = None) -> bytes:
         """Give bytes to an export and get its answer, an envelope.
@@ -87,16 +89,16 @@ class Instance:
             raise ValueError(f"the plugin has no export {export!r}")
         if host is not None and _in_greenlet():
             return _NOT_IN_A_GREENLET
-        self.memory.start(self._store, data)
+        self._memory.start(data)
         outer = _calling.under_way
-        _calling.under_way = None if host is None else (self.memory, host)
+        _calling.under_way = None if host is None else (self._memory, host)
         try:
-            code = self._exports[export](self._store)
+            code = self._exports[export]()
         finally:
             _calling.under_way = outer
         if code != 0:
             raise ValueError(f"{export} returned {code}")
-        return self.memory.output(self._store)
+        return self._memory.output()
 
     def close(self) -> None:
         """Free the instance. It must not be used after that."""
@@ -129,14 +131,14 @@ class _Calling(threading.local):
 _calling = _Calling()
 
 
-def _host_function(answer: Callable[[Host, bytes], bytes]) -> Callable[[Any, int], int]:
-    def call(caller: Any, offset: int) -> int:
+def _host_function(answer: Callable[[Host, bytes], bytes]) -> Callable[[int], int]:
+    def call(offset: int) -> int:
         if _calling.under_way is None:
             return 0
         memory, host = _calling.under_way
         try:
-            text = answer(host, memory.block(caller, offset))
-            return memory.give(caller, text) if text else 0
+            text = answer(host, memory.block(offset))
+            return memory.give(text) if text else 0
         except BaseException as e:
             # 0 tells the plugin that its host failed.
             host.failed(e)
@@ -156,11 +158,11 @@ def link(engine: wasmtime.Engine, module: wasmtime.Module) -> wasmtime.Linker:
     offset = wasmtime.ValType.i64()
     for name, answer in _HOST_FUNCTIONS.items():
         signature = wasmtime.FuncType([offset], [offset])
-        linker.define_func(USER_MODULE, name, signature, answer, access_caller=True)
+        linker.define_func(USER_MODULE, name, signature, answer)
     return linker
 
 
-_HOST_FUNCTIONS: dict[str, Callable[[Any, int], int]] = {
+_HOST_FUNCTIONS: dict[str, Callable[[int], int]] = {
     "outlast_now": _host_function(lambda host, _: host.now()),
     "outlast_sleep": _host_function(lambda host, action: host.sleep(action)),
     "outlast_attempt": _host_function(lambda host, action: host.attempt(action)),
