@@ -87,6 +87,25 @@ test("where there is no engine, who asks is told at the start", () => {
   assert.match(String(said), /^PluginError: .*compiling the plugin: .*WebAssembly is not defined/);
 });
 
+test("2 GiB of address space are enough for Node, if it is told so", (t) => {
+  const flag = "--disable-wasm-trap-handler";
+  if (process.platform === "win32" || !process.allowedNodeEnvironmentFlags.has(flag)) {
+    t.skip("this Node has no such option, or the system no such limit");
+    return;
+  }
+  const program = `
+    import { warmUp } from "outlast";
+    await warmUp().then(() => console.log("up"), (error) => console.log(String(error)));
+  `;
+  const start = (...flags: string[]) => {
+    const limited = 'ulimit -v 2097152; exec "$@"';
+    const args = [process.execPath, ...flags, "--input-type=module", "-e", program];
+    return String(execFileSync("bash", ["-c", limited, "bash", ...args], { cwd: ROOT }));
+  };
+  assert.equal(start(flag), "up\n");
+  assert.match(start(), /^PluginError: .*starting the plugin: .*Out of memory/);
+});
+
 test("a plugin that answers an error is told at the start", async (t) => {
   const said = '{"v":1,"error":{"code":"bad_request","message":"nothing is right"}}';
   const ask = Instance.prototype.call;
