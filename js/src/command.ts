@@ -152,5 +152,5 @@ async function policyFor(
         "omnigraph prints: name a policy for it",
     );
   }
-  return Policy.load(policy);
+  return Policy.load(policy ?? "omnigraph");
 }

@@ -22,7 +22,7 @@ export {
   PreconditionFailed,
 } from "./call/errors.js";
 export type { Effects, Outcome, OutcomeType, PastAttempt } from "./call/outcome.js";
-export { type Result, type Sent, succeeded } from "./call/result.js";
+export { type Failure, type Result, type Sent, succeeded } from "./call/result.js";
 export { type CommandOptions, type Completed, runCommand } from "./command.js";
 export {
   type BodyLike,

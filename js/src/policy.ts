@@ -30,15 +30,15 @@ export class Policy extends Decider {
   /**
    * Loads a policy.
    *
-   * @param source The name of a built-in policy, `omnigraph` or `witan-core`, or of one
-   *     that comes with outlast for a common command, such as `curl`; the path of a
+   * @param source The name of a built-in policy, `network`, `omnigraph` or `witan-core`, or of
+   *     one that comes with outlast for a common command, such as `curl`; the path of a
    *     document in JSON, which as a string ends in `.json` or has a directory; or a
    *     document as an object.
    * @throws PolicyError if there is no such policy, or the document has faults.
    * @throws PluginError if the plugin cannot be loaded for the check.
    */
   static async load(
-    source: PolicySource = "omnigraph",
+    source: PolicySource = "network",
     options: PolicyOptions = {},
   ): Promise<Policy> {
     checkMembers(options, OPTIONS, "the options of a policy");

@@ -25,7 +25,7 @@ export type Judge<T> = (
 
 /** How a function is called again. */
 export interface RetryOptions<T> extends CallOptions, FailureOptions {
-  /** Decides: a policy, or the name of a built-in one. `omnigraph` unless given. */
+  /** Decides: a policy, or the name of a built-in one. `network` unless given. */
   readonly policy?: Policy | string | undefined;
   /** Maps returned values that stand for a failure to results. When the policy stops at
    * such a value, it is returned. Unless given, an answer of `fetch` with a status from 400
@@ -62,7 +62,7 @@ export async function retry<T>(
   options: RetryOptions<T> = {},
 ): Promise<T> {
   checkMembers(options, OPTIONS, "the options of retry");
-  const { policy = "omnigraph", judge = judgeResponse, reraise = false, ...rest } = options;
+  const { policy = "network", judge = judgeResponse, reraise = false, ...rest } = options;
   const decides = typeof policy === "string" ? await Policy.load(policy) : policy;
   let last: { value: T } | undefined;
   const attempt = async (context: AttemptContext): Promise<Result> => {

@@ -1,8 +1,9 @@
 /** What several tests need. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -118,6 +119,15 @@ export function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "outlast-"));
   t.after(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+/** A key and a certificate that nobody trusts. */
+export function certificate(path: string): { key: Buffer; cert: Buffer } {
+  const [key, cert] = [`${path}/key.pem`, `${path}/cert.pem`];
+  const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+  const to = ["-nodes", "-keyout", key, "-out", cert, "-days", "1", "-subj", "/CN=localhost"];
+  execFileSync("openssl", [...made, ...to], { stdio: "ignore" });
+  return { key: readFileSync(key), cert: readFileSync(cert) };
 }
 
 /** A policy document that waits for what comes with exit code 7. */

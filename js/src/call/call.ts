@@ -41,6 +41,10 @@ export interface Call {
    * several, so what it reports does not prove that nothing of a write was applied. Left out:
    * the policy's rules alone decide. */
   readonly oneRequest?: boolean | undefined;
+  /** The server answers 409, 410, 412, 422, 429 and 503 before it does anything, so that a
+   * write that it refused so was not applied. Of a server that may act first it makes a write
+   * apply twice. False unless given. */
+  readonly refusesBeforeActing?: boolean | undefined;
   /** The call's total budget in milliseconds, above 0. It runs from `started` on, and
    * never ends an attempt. Without it there is no limit but the policy's own. */
   readonly budget?: number | undefined;
@@ -79,6 +83,7 @@ const MEMBERS: Members<Call> = {
   connectRetry: optional(flag),
   repeatable: optional(flag),
   oneRequest: optional(flag),
+  refusesBeforeActing: optional(flag),
   budget: optional(budget),
   label: optional(label),
   started: optional(time),
@@ -117,6 +122,7 @@ export function callMembers(call: Call, seed: number): WireCall {
     connect_retry: call.connectRetry,
     repeatable: call.repeatable || undefined,
     one_request: call.oneRequest,
+    refuses_before_acting: call.refusesBeforeActing || undefined,
     budget_us: microsIfGiven(budget, "call.budget"),
     started_us: microsIfGiven(started, "call.started"),
   };

@@ -8,6 +8,19 @@ import { MAX_INTEGER, microsIfGiven, retryAfterMicros, time } from "../wire/valu
 /** Whether an attempt's request left the caller. */
 export type Sent = NonNullable<WireResult["sent"]>;
 
+/** What was seen of a request that got no whole answer. */
+export type Failure = NonNullable<WireResult["failure"]>;
+
+const FAILURES: readonly unknown[] = [
+  "unresolved",
+  "unconnected",
+  "untrusted",
+  "broke",
+  "stale",
+  "cut",
+  "malformed",
+] satisfies Failure[];
+
 const SENT: readonly unknown[] = ["no", "yes", "unknown"] satisfies Sent[];
 
 const MAX_SIGNAL_BYTES = 32;
@@ -33,9 +46,20 @@ export interface Result {
   /** The server's Retry-After in milliseconds. Any number is safe; a negative one is
    * not heard. */
   readonly retryAfter?: number | undefined;
-  /** Whether the request left the caller, where that is known better than the texts
-   * can say. `unknown` unless given. */
+  /** Whether a request left the caller. `no` only if it was seen that nothing of the whole
+   * attempt was sent that could have an effect: a write is repeated then. `unknown` unless
+   * given. */
   readonly sent?: Sent | undefined;
+  /** What was seen of the request that failed, if it got no whole answer: `unresolved`, no
+   * address for the server's name; `unconnected`, no connection; `untrusted`, a certificate
+   * or a protocol was refused in the handshake; `broke`, the connection stood and broke
+   * before an answer; `stale`, likewise, but it had stood idle since before the call's first
+   * failure; `cut`, it broke within the answer; `malformed`, what answered does not speak
+   * the protocol. Not of a process. */
+  readonly failure?: Failure | undefined;
+  /** The attempt made this one request that may have effects, and no other. Of a result with
+   * a status it is filled in if that was seen. */
+  readonly onlyRequest?: boolean | undefined;
   /** The name of the signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string | null | undefined;
   /** The attempt was ended at its time limit. */
@@ -49,9 +73,9 @@ export interface Result {
   readonly ended?: number | undefined;
 }
 
-/** Whether an attempt succeeded: exit code 0, or a 2xx status without a message. */
+/** Whether an attempt succeeded: exit code 0, or a 2xx status without a message or a failure. */
 export function succeeded(result: Result): boolean {
-  if (result.timedOut || result.signal) {
+  if (result.timedOut || result.signal || result.failure) {
     return false;
   }
   if (result.exitCode !== undefined && result.exitCode !== null) {
@@ -83,6 +107,8 @@ export function resultMembers(result: Result): WireResult {
     timed_out: result.timedOut || undefined,
     streamed: result.streamed || undefined,
     sent: result.sent,
+    failure: result.failure,
+    only_request: result.onlyRequest || undefined,
   };
 }
 
@@ -112,6 +138,11 @@ const text = wants(
 
 const sent = wants('"no", "yes" or "unknown"', (value) => SENT.includes(value ?? "unknown"));
 
+const failure = wants(
+  `one of ${FAILURES.join(", ")}`,
+  (value) => value === undefined || FAILURES.includes(value),
+);
+
 const retryAfter = wants("a number of milliseconds", (value) => typeof (value ?? 0) === "number");
 
 const signal = wants(
@@ -128,6 +159,8 @@ const MEMBERS: Members<Result> = {
   message: text,
   retryAfter,
   sent,
+  failure,
+  onlyRequest: anything,
   signal,
   timedOut: anything,
   streamed: anything,

@@ -8,16 +8,17 @@
  * Nothing is imported for this: the code, the name and the text of an error tell.
  */
 
-import {
-  broke,
-  closed,
-  connectFailed,
-  cut,
-  type Failure,
-  late,
-  notHttp,
-  untrusted,
-} from "./report.js";
+import type { Failure } from "../call/result.js";
+
+/** What an error means. */
+export interface Meaning {
+  /** How the attempt failed; none at a time limit. */
+  readonly failure?: Failure;
+  /** Nothing was sent of the request that failed. */
+  readonly early?: boolean;
+  /** So of a handshake's failure, unless it came later. */
+  readonly handshake?: boolean;
+}
 
 interface Details {
   readonly name?: unknown;
@@ -26,85 +27,78 @@ interface Details {
   readonly syscall?: unknown;
   readonly errors?: unknown;
   readonly cause?: unknown;
+  readonly config?: { readonly signal?: AbortSignal } | null;
 }
 
-/** What connect(2) says of a server that is away and may come back. */
-const AWAY = new Set(
-  (
-    "ECONNREFUSED ECONNRESET ECONNABORTED EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN " +
-    "ETIMEDOUT EADDRNOTAVAIL EAGAIN ENOENT"
-  ).split(" "),
-);
+const UNRESOLVED: Meaning = { failure: "unresolved", early: true };
+const UNCONNECTED: Meaning = { failure: "unconnected", early: true };
+const UNTRUSTED: Meaning = { failure: "untrusted", early: true };
+const LATE: Meaning = {};
 
 /** How deep errors are looked into (a choice: no known client nests more). */
 export const DEEP = 8;
 
-/** The failure that an error stands for, none if it does not say that an attempt to reach
+/** What an error means, nothing if it does not say that an attempt to reach
  * a server failed. */
-export function failureOf(error: unknown, depth = 0): Failure | undefined {
+export function meaningOf(error: unknown, depth = 0): Meaning | undefined {
   if (typeof error !== "object" || error === null || depth > DEEP) {
     return undefined;
   }
   const { errors, cause } = error as Details;
   if (Array.isArray(errors) && errors.length > 0) {
-    return worst(errors.map((each) => failureOf(each, depth + 1)));
+    return worst(errors.map((each) => meaningOf(each, depth + 1)));
   }
-  return own(error) ?? failureOf(cause, depth + 1);
+  return own(error) ?? meaningOf(cause, depth + 1);
 }
 
 /** Of several attempts to connect, the one that says the least of nothing being sent. */
-function worst(failures: (Failure | undefined)[]): Failure | undefined {
-  if (failures.some((each) => each === undefined)) {
+function worst(all: (Meaning | undefined)[]): Meaning | undefined {
+  if (all.some((each) => each === undefined)) {
     return undefined;
   }
-  return failures.find((each) => !each!.unsent) ?? failures[0];
+  return all.find((each) => !each!.early) ?? all[0];
 }
 
 /** What an error says itself, without its causes. */
-function own(error: Details): Failure | undefined {
+function own(error: Details): Meaning | undefined {
   const code = typeof error.code === "string" ? error.code : "";
   const message = typeof error.message === "string" ? error.message : "";
-  const known = [connecting, encrypting, waiting, answering, breaking];
-  for (const each of known) {
-    const failure = each(error, code, message);
-    if (failure) {
-      return failure;
+  for (const known of [connecting, encrypting, waiting, answering, breaking]) {
+    const meaning = known(error, code, message);
+    if (meaning) {
+      return meaning;
     }
   }
   return undefined;
 }
 
-type Known = (error: Details, code: string, message: string) => Failure | undefined;
+type Known = (error: Details, code: string, message: string) => Meaning | undefined;
 
 const connecting: Known = (error, code, message) => {
   const syscall = typeof error.syscall === "string" ? error.syscall : "";
   if (syscall === "getaddrinfo" || syscall.startsWith("query") || /^(ENOTFOUND|EAI_)/.test(code)) {
-    return connectFailed(error, "dns error");
+    return UNRESOLVED;
   }
-  if (syscall === "connect") {
-    return connectFailed(error, AWAY.has(code) ? undefined : code);
-  }
-  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ECONNREFUSED") {
-    return connectFailed(error);
+  if (syscall === "connect" || code === "UND_ERR_CONNECT_TIMEOUT" || code === "ECONNREFUSED") {
+    return UNCONNECTED;
   }
   const tunnel = /^Proxy response \((\d+)\)/.exec(message);
   if (tunnel) {
-    const refused = tunnel[1] === "407" ? "proxy authorization required" : "unsuccessful";
-    return connectFailed(error, `tunnel error: ${refused}`);
+    return tunnel[1] === "407" ? UNTRUSTED : UNCONNECTED;
   }
   // A server, or what stands before it, took the connection and closed it at once.
-  return message.includes("before secure TLS connection") ? connectFailed(error) : undefined;
+  return message.includes("before secure TLS connection") ? UNCONNECTED : undefined;
 };
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
-const encrypting: Known = (error, code) => {
+const encrypting: Known = (_, code) => {
   if (CERTIFICATE.test(code)) {
-    return untrusted(error);
+    return UNTRUSTED;
   }
   // An alert may also come later, and then the request has been sent.
-  return /^(ERR_SSL_|EPROTO$)/.test(code) ? { ...untrusted(error), handshake: true } : undefined;
+  return /^(ERR_SSL_|EPROTO$)/.test(code) ? { ...UNTRUSTED, handshake: true } : undefined;
 };
 
 const waiting: Known = (error, code, message) => {
@@ -114,21 +108,25 @@ const waiting: Known = (error, code, message) => {
     code === "UND_ERR_BODY_TIMEOUT" ||
     code === "ESOCKETTIMEDOUT" ||
     (code === "ETIMEDOUT" && error.syscall === undefined) ||
-    (code === "ECONNABORTED" && message.includes("timeout"));
-  return limit ? late(error) : undefined;
+    (code === "ECONNABORTED" && message.includes("timeout")) ||
+    // axios leaves out why its signal was aborted.
+    (code === "ERR_CANCELED" && error.config?.signal?.reason?.name === "TimeoutError");
+  return limit ? LATE : undefined;
 };
 
 const answering: Known = (error, code, message) => {
   const broken =
     message === "terminated" ||
     message === "aborted" ||
+    message === "stream has been aborted" ||
     code === "ERR_STREAM_PREMATURE_CLOSE" ||
     code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" ||
     code === "HPE_INVALID_EOF_STATE";
   if (broken) {
-    return cut(error);
+    return { failure: "cut" };
   }
-  return code.startsWith("HPE_") || error.name === "HTTPParserError" ? notHttp(error) : undefined;
+  const other = code.startsWith("HPE_") || error.name === "HTTPParserError";
+  return other ? { failure: "malformed" } : undefined;
 };
 
 const BROKEN = new Set(
@@ -139,9 +137,34 @@ const BROKEN = new Set(
   ).split(" "),
 );
 
-const breaking: Known = (error, code, message) => {
-  if (message === "socket hang up" || message === "other side closed") {
-    return closed(error);
-  }
-  return BROKEN.has(code) ? broke(error) : undefined;
+const breaking: Known = (_, code, message) => {
+  const closed = message === "socket hang up" || message === "other side closed";
+  return closed || BROKEN.has(code) ? { failure: "broke" } : undefined;
 };
+
+/** An error in one line, with what it says of its causes. */
+export function line(error: unknown): string {
+  const texts = causes(error).map(said).filter(Boolean);
+  return texts.filter((text, n) => !texts.slice(0, n).join().includes(text)).join(": ");
+}
+
+function causes(error: unknown, depth = 0): unknown[] {
+  try {
+    const { cause, errors } = Object(error) as Details;
+    const behind = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+    const more = behind === undefined || depth >= DEEP ? [] : causes(behind, depth + 1);
+    return [error, ...more];
+  } catch {
+    return ["an error without a text"]; // its members throw
+  }
+}
+
+function said(error: unknown, depth: number): string {
+  try {
+    const { name, message } = error instanceof Error ? error : { name: "", message: error };
+    const text = String(message).split(/\s+/).filter(Boolean).join(" ");
+    return depth > 0 && text ? text : [name, text].filter(Boolean).join(": ");
+  } catch {
+    return "an error without a text";
+  }
+}

@@ -1,207 +1,174 @@
 /**
- * What an attempt has sent already. An error tells of one request, and a client may have
- * made others: because it followed a redirect, tried again by itself, or makes several at
- * once. Node tells of each request and of each connection that is made, and by which
- * attempt.
- *
- * A request is known by the context that makes it. One that is made in another one is not
- * seen: by a queue's worker that began before the attempt, by a limited pool once a
- * connection is free, by another process or thread.
+ * What one attempt has sent. An error tells of one request, and an attempt may have made
+ * others: by a redirect, by its client's own retry, beside it, on a driver's connection. So
+ * each request and connection is watched where it passes, and entered here.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { subscribe } from "node:diagnostics_channel";
-import type { ClientRequest } from "node:http";
+import { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
-import { DEEP, failureOf } from "./failures.js";
+
+/** Why it is not known that nothing was sent. */
+export interface Doubt {
+  /** What was seen, or not seen. */
+  readonly why: string;
+  /** The caller's word that the attempt makes one request would dispel it. */
+  readonly claimable: boolean;
+}
+
+/** Where a server was reached. */
+export interface Peer {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** What is known of the requests of one attempt. */
 export class Requests {
-  readonly #outer = contexts.getStore();
+  readonly #outer = contexts.getStore()?.running;
   readonly #open = new Set<object>(); // made, and neither sent nor ended
-  readonly #sockets = new Set<Socket>();
-  #seen = false;
-  #sent = false;
+  readonly #sockets = new Set<Socket>(); // of connections that it began
+  readonly #elsewhere = elsewhere.count;
+  #made = 0;
+  #sent = ""; // what of it was sent
+  #used = ""; // what it used that is not watched
+  #over = false;
+  /** The server that its last request was sent to. */
+  peer: Peer | undefined;
 
-  /** The requests of the attempt that is being made. */
+  /** @param since When the call met its first failure, or began, in milliseconds of
+   *     `performance.now()`. */
+  constructor(readonly since = -Infinity) {}
+
+  /** The attempt that this code is a part of. */
   static current(): Requests | undefined {
-    return contexts.getStore();
+    return contexts.getStore()?.running;
   }
 
-  /** Whether a server may have read anything: `no` if requests were seen, and every one of
-   * them has ended unsent; `undefined` if nothing was seen. */
-  get sent(): "no" | "unknown" | undefined {
-    const going = [...this.#open].some(mayGo) || [...this.#sockets].some(mayCarry);
-    return this.#sent || going ? "unknown" : this.#seen ? "no" : undefined;
-  }
-
-  /** Does something as a part of the attempt, and sees its requests. */
-  watch<T>(work: () => T): T {
-    listen();
+  /** Does something as a part of the attempt. */
+  within<T>(work: () => T): T {
     return contexts.run(this, work);
   }
 
-  /** A request was made.
+  /** The attempt is over: what goes on in its context is no part of it. */
+  end(): void {
+    this.#over = true;
+    this.#open.clear(); // its context may live as long as a connection that it made
+    this.#sockets.clear();
+  }
+
+  /** The attempt, or the one around it, if it is not over. */
+  get running(): Requests | undefined {
+    return this.#over ? this.#outer?.running : this;
+  }
+
+  /** Whether it was seen to make a request or a connection. */
+  get seen(): boolean {
+    return this.#made + this.#sockets.size > 0;
+  }
+
+  /** Whether it is an attempt, or one within that. */
+  isPartOf(attempt: Requests): boolean {
+    return this === attempt || (this.#outer?.isPartOf(attempt) ?? false);
+  }
+
+  /**
+   * Why it is not known that nothing was sent; `undefined`: nothing was.
+   *
+   * @param claimed The caller says that the attempt makes one request, and no other.
+   */
+  doubt(claimed: boolean): Doubt | undefined {
+    const left = this.#left();
+    if (left) {
+      return { why: left, claimable: false };
+    }
+    if (claimed) {
+      return undefined;
+    }
+    const why = this.seen ? this.#meanwhile() : UNSEEN;
+    return why ? { why, claimable: true } : undefined;
+  }
+
+  /**
+   * Whether the attempt made one request, and did nothing else that may have an effect.
+   *
+   * @param claimed The caller says so; what was seen counts for more.
+   */
+  only(claimed: boolean): boolean {
+    const others = this.#used || this.#made > 1 || [...this.#sockets].some(mayCarry);
+    return !others && (claimed || (this.#made === 1 && !this.#meanwhile()));
+  }
+
+  #left(): string {
+    const going = [...this.#open].some(mayGo) || [...this.#sockets].some(mayCarry);
+    return this.#sent || this.#used || (going ? "one of its requests may still be sent" : "");
+  }
+
+  #meanwhile(): string {
+    const { count, what } = elsewhere;
+    return count > this.#elsewhere ? `meanwhile this process used ${what}` : "";
+  }
+
+  /** It made a request.
    * @internal */
   made(request: object): void {
-    this.#seen = true;
+    this.#made++;
     this.#open.add(request);
     this.#outer?.made(request);
   }
 
-  /** It has been sent, or may have been.
+  /** A request has been sent, or may have been.
    * @internal */
-  left(request?: object): void {
-    this.#sent = true;
-    this.#open.delete(request!);
-    this.#outer?.left(request);
+  left(request: object, peer?: Peer): void {
+    this.#sent = "one of its requests was sent";
+    this.#open.delete(request);
+    this.peer = peer ?? this.peer;
+    this.#outer?.left(request, peer);
   }
 
-  /** It has ended, and was not sent.
+  /** A request has ended, and was not sent.
    * @internal */
   unsent(request: object): void {
-    this.#seen = true;
     this.#open.delete(request);
     this.#outer?.unsent(request);
   }
 
-  /** A plain connection is being made.
+  /** It used what is not watched.
+   * @internal */
+  used(what: string): void {
+    this.#used ||= `the attempt used ${what}`;
+    this.#outer?.used(what);
+  }
+
+  /** It began to connect.
    * @internal */
   opened(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.once("close", () => {
-      this.#sent ||= mayCarry(socket);
-      this.#sockets.delete(socket);
-    });
     this.#outer?.opened(socket);
   }
 }
 
-/** Whether an error, or one behind it, ended a request that was seen and had no connection
- * yet. */
-export function isUnconnected(error: unknown, depth = 0): boolean {
-  if (typeof error !== "object" || error === null || depth > DEEP) {
-    return false;
-  }
-  return unconnected.has(error) || isUnconnected((error as Error).cause, depth + 1);
+const UNSEEN =
+  "no request and no connection of the attempt was seen, so they were made where nothing is watched";
+
+/** What this process has sent by ways that are not watched, or outside of any attempt. It may
+ * be part of an attempt all the same: whoever hands work to a queue, a pool or a batcher has
+ * it sent by somebody else. */
+export const elsewhere = { count: 0, what: "" };
+
+export const contexts = new AsyncLocalStorage<Requests>();
+
+/** Marks the connections of requests that tell of themselves. A session of HTTP/2 shows its
+ * connection through a proxy only, in which a mark is found. */
+export const CARRIER = Symbol("outlast.carrier");
+
+/** Whether a connection may still carry something besides the requests that are seen. What has
+ * been written on it is known. */
+function mayCarry(socket: Socket): boolean {
+  return !(CARRIER in socket) && !socket.destroyed;
 }
 
 /** Whether a request that has not been sent may still be. One of node:http that was
  * destroyed may not. */
-function mayGo(request: { destroyed?: boolean }): boolean {
-  return request.destroyed !== true;
-}
-
-/** Whether something may have gone over a connection besides the requests that are seen. */
-function mayCarry(socket: Socket): boolean {
-  return !carriers.has(socket) && (connected.has(socket) || !socket.destroyed);
-}
-
-const contexts = new AsyncLocalStorage<Requests>();
-const makers = new WeakMap<object, Requests>();
-const carriers = new WeakSet<Socket>(); // of requests that tell of themselves
-const connected = new WeakSet<Socket>();
-const unconnected = new WeakSet<object>(); // errors of connections that never stood
-let listening = false;
-
-/** Hears of requests: of `fetch` and undici, and of node:http and node:https; and of plain
- * connections by anything else. */
-function listen(): void {
-  if (listening) {
-    return;
-  }
-  listening = true;
-  hearUndici();
-  hearHttp();
-  on("net.client.socket", ({ socket }: { socket: Socket }) => {
-    contexts.getStore()?.opened(socket);
-    socket.once("connect", () => connected.add(socket));
-  });
-}
-
-function hearUndici(): void {
-  type Message = { request: { method?: string }; error?: unknown };
-  on("undici:request:create", ({ request }: Message) => {
-    // A tunnel is asked of a proxy; nothing of the request goes with that.
-    if (request.method !== "CONNECT") {
-      made(request);
-    }
-  });
-  const left = ({ request }: Message) => makers.get(request)?.left(request);
-  on("undici:client:sendHeaders", left);
-  on("undici:request:headers", left);
-  on("undici:client:connected", ({ socket }: { socket: Socket }) => carriers.add(socket));
-  on("undici:client:connectError", ({ error }: { error: object }) => unconnected.add(error));
-  on("undici:request:error", ({ request, error }: Message) => ended(request, error));
-}
-
-function hearHttp(): void {
-  type Message = { request: ClientRequest; error?: unknown };
-  const start = ({ request }: Message) => {
-    if (!makers.has(request) && made(request)) {
-      whenAssigned(request, (socket) => {
-        carriers.add(socket);
-        whenConnected(socket, () => makers.get(request)?.left(request));
-      });
-    }
-  };
-  // Before Node 22.12 a request is told of when it is ended, and parts of it may have been
-  // sent by then. Its answer or its error tells of it too.
-  on("http.client.request.created", start);
-  on("http.client.request.start", start);
-  on("http.client.response.finish", ({ request }: Message) => {
-    (makers.get(request) ?? contexts.getStore())?.left(request);
-  });
-  on("http.client.request.error", ({ request, error }: Message) => {
-    const known = makers.get(request);
-    if (known && (request.destroyed || request.socket?.destroyed)) {
-      known.unsent(request); // says nothing of one that has left
-      unconnected.add(Object(error));
-    } else {
-      ended(request, error);
-    }
-  });
-}
-
-function made(request: object): boolean {
-  const attempt = contexts.getStore();
-  attempt?.made(request);
-  if (attempt) {
-    makers.set(request, attempt);
-  }
-  return attempt !== undefined;
-}
-
-/** A request has failed: unsent, if it is for want of a connection. */
-function ended(request: object, error: unknown): void {
-  const attempt = makers.get(request) ?? contexts.getStore();
-  const isObject = typeof error === "object" && error !== null;
-  if ((isObject && unconnected.has(error)) || failureOf(error)?.unsent) {
-    attempt?.unsent(request);
-  } else {
-    attempt?.left(request);
-  }
-}
-
-function on<T>(channel: string, tell: (message: T) => void): void {
-  subscribe(channel, (message) => tell(message as T));
-}
-
-function whenAssigned(request: ClientRequest, then: (socket: Socket) => void): void {
-  if (request.socket) {
-    then(request.socket);
-  } else {
-    request.once("socket", then);
-  }
-}
-
-/** An encrypted connection stands once both sides have agreed on keys. */
-function whenConnected(socket: Socket, then: () => void): void {
-  const { encrypted, secureConnecting } = socket as TLSSocket & { secureConnecting?: boolean };
-  if (encrypted ? secureConnecting : socket.connecting) {
-    socket.once(encrypted ? "secureConnect" : "connect", then);
-  } else {
-    then();
-  }
+function mayGo(request: object): boolean {
+  return !(request instanceof ClientRequest && request.destroyed);
 }

@@ -1,22 +1,23 @@
 /** Which results common errors stand for. */
 
 import { anything, checkMembers, type Members } from "../arguments/members.js";
-import type { Result } from "../call/result.js";
+import type { Result, Sent } from "../call/result.js";
 import type { Text } from "../wire/text.js";
-import { failureOf } from "./failures.js";
-import { broke, connectFailed, type Failure, line, resultOfFailure } from "./report.js";
-import { isUnconnected, Requests } from "./requests.js";
+import { line, type Meaning, meaningOf } from "./failures.js";
+import { Requests } from "./requests.js";
 import { retryAfterOf } from "./response.js";
+import { knownOf } from "./traffic.js";
 
 /** Maps an error to the result that it stands for; `undefined`: to none. */
 export type ResultOf = (error: unknown) => Result | undefined;
 
 /** What else is known of an error. */
 export interface ResultOfOptions {
-  /** The request that failed was the attempt's only one: the client follows no redirect
-   * and does not try again by itself. Needed wherever requests are not seen: outside of an
-   * attempt that this package makes, and of clients that are built neither on `fetch` and
-   * undici nor on node:http. What is seen counts for more. False unless given. */
+  /** The attempt makes one request that may have effects, and no other: its client follows no
+   * redirect and does not try again by itself, and nothing is sent in another way. Needed
+   * wherever outlast does not see this, as outside of an attempt that it makes. What is seen
+   * of the attempt counts for more; but if it is not so and was not seen, a write may be
+   * applied twice. False unless given. */
   readonly onlyRequest?: boolean | undefined;
 }
 
@@ -29,65 +30,68 @@ const OPTIONS: Members<ResultOfOptions> = { onlyRequest: anything };
  * Known are, as far as they speak of a connection, a time limit, an HTTP status or a
  * process's exit code, the errors of Node (net, tls, dns, http, http2, child_process), of
  * `fetch` and undici, and of the clients that hand these on or give them a `cause`, such
- * as axios, got and node-fetch.
+ * as axios, got, ky and node-fetch.
  *
  * No error tells whether another request was sent before, as after a redirect: the first
  * server has read the request then. So a refused connection means that nothing was sent
- * only if the attempt's requests were seen, or {@link ResultOfOptions.onlyRequest} says so.
- * It never throws, whatever the error is.
+ * only if that was seen, or {@link ResultOfOptions.onlyRequest} says so. It never throws,
+ * whatever the error is.
  */
 export function resultOf(error: unknown, options: ResultOfOptions = {}): Result | undefined {
   checkMembers(options, OPTIONS, "the options of resultOf");
-  return resultAfter(error, Requests.current(), options);
+  return resultAfter(error, { requests: Requests.current(), onlyRequest: options.onlyRequest });
 }
 
-/** What is known of an attempt besides its requests. */
+/** What is known of an attempt that an error has ended. */
 export interface Attempted extends ResultOfOptions {
-  /** It was a read, which may be repeated whatever was sent. */
-  readonly read?: boolean | undefined;
+  readonly requests?: Requests | undefined;
 }
 
-/** The same with the requests of the attempt that the error has ended. */
-export function resultAfter(
-  error: unknown,
-  requests: Requests | undefined,
-  known: Attempted = {},
-): Result | undefined {
+/** The same with what is known of the attempt that the error has ended. */
+export function resultAfter(error: unknown, attempted: Attempted = {}): Result | undefined {
   try {
     const said = processResult(error) ?? statusResult(error);
-    const failure = said ? undefined : failureOf(error);
-    return failure ? connectionResult(error, failure, requests?.sent, known) : said;
+    if (said) {
+      return said;
+    }
+    const meaning = meaningOf(error);
+    return meaning && failureResult(error, meaning, attempted);
   } catch {
     return undefined; // its members throw; those of known clients do not
   }
 }
 
-function connectionResult(
-  error: unknown,
-  failure: Failure,
-  seen: "no" | "unknown" | undefined,
-  known: Attempted,
-): Result {
-  if (failure.timedOut) {
-    return resultOfFailure(failure, seen === "no");
+function failureResult(error: unknown, meaning: Meaning, attempted: Attempted): Result {
+  const message = line(error);
+  const { failure } = meaning;
+  if (!failure) {
+    return { timedOut: true, message, sent: sentIn(attempted) };
   }
-  if (seen === "no") {
-    // A connection that broke under a seen request did so in the handshake.
-    const handshake = failure.broken && isUnconnected(error);
-    const early = handshake ? connectFailed(failure.error) : failure;
-    return resultOfFailure(early, early.unsent ?? false);
-  }
-  const only = seen === undefined && known.onlyRequest === true;
-  if (!failure.unsent || (only && !failure.handshake)) {
-    return resultOfFailure(failure, failure.unsent ?? false);
-  }
-  const harmless = seen === undefined && known.read === true && !failure.handshake;
-  return resultOfFailure(harmless ? failure : broke(failure.error), false);
+  const { early, idleSince } = knownOf(error);
+  const isEarly = meaning.early || early;
+  const isStale = idleSince !== undefined && idleSince < (attempted.requests?.since ?? -Infinity);
+  return {
+    failure: failure === "broke" ? (early ?? (isStale ? "stale" : "broke")) : failure,
+    message,
+    sent: isEarly ? sentIn(attempted, !meaning.handshake) : "unknown",
+  };
 }
 
 /** The result of an attempt that was aborted, and whose error stands for none. */
-export function abortedResult(error: unknown, requests: Requests): Result {
-  return { message: line(error), sent: requests.sent === "no" ? "no" : "unknown" };
+export function abortedResult(error: unknown, attempted: Attempted): Result {
+  return { message: line(error), sent: sentIn(attempted) };
+}
+
+/**
+ * Whether something was sent in an attempt.
+ *
+ * @param isEarly The request that failed was not; else the attempt must have been seen.
+ */
+function sentIn({ requests, onlyRequest = false }: Attempted, isEarly = false): Sent {
+  const unsent = requests
+    ? (isEarly || requests.seen) && !requests.doubt(onlyRequest)
+    : isEarly && onlyRequest;
+  return unsent ? "no" : "unknown";
 }
 
 interface ProcessError {

@@ -4,8 +4,12 @@ import { PolicyError } from "../call/errors.js";
 import { AnswerError } from "../plugin/envelope.js";
 import { info } from "../plugin/info.js";
 import type { Plugin } from "../plugin/plugin.js";
-import type { WireChecked, WireDecision } from "../wire/types.js";
+import type { WireChecked, WireDecision, WireDescription } from "../wire/types.js";
+import type { Dialect } from "./older.js";
 import type { PolicyDocument, PolicyText } from "./source.js";
+
+/** The built-in policy that goes by what was seen of requests. */
+const SEES_REQUESTS = "network";
 
 /** A policy that was checked, as requests have it. */
 interface Checked {
@@ -16,6 +20,7 @@ interface Checked {
   readonly whole: string;
   /** Of a document. */
   readonly digest?: string | undefined;
+  readonly dialect: Dialect;
 }
 
 /** A policy and the plugin that decides by it. */
@@ -62,6 +67,12 @@ export class Decider {
     return digest ? JSON.parse(whole) : undefined;
   }
 
+  /** Which words the plugin and the policy understand. Loads the plugin.
+   * @internal */
+  async dialect(): Promise<Dialect> {
+    return (await this.#check()).dialect;
+  }
+
   /**
    * Decides about one event.
    *
@@ -98,7 +109,8 @@ export class Decider {
   async #ask(): Promise<Checked> {
     if (this.#text === undefined) {
       const name = JSON.stringify(this.#name);
-      return { reference: name, whole: name };
+      const dialect = await this.#dialect(this.#name === SEES_REQUESTS);
+      return { reference: name, whole: name, dialect };
     }
     let checked: WireChecked;
     try {
@@ -108,8 +120,23 @@ export class Decider {
     }
     const { policy, digest } = checked;
     this.#name = (policy as { name: string }).name;
-    return { reference: JSON.stringify(digest), whole: JSON.stringify(policy), digest };
+    const whole = JSON.stringify(policy);
+    const dialect = await this.#dialect(asksForFailures(policy as Document));
+    return { reference: JSON.stringify(digest), whole, digest, dialect };
   }
+
+  async #dialect(failures: boolean): Promise<Dialect> {
+    const { abi } = (await this.plugin.ask("describe", "")) as WireDescription;
+    return { minor: abi.minor, failures };
+  }
+}
+
+interface Document {
+  readonly rules: readonly { readonly when?: readonly { readonly failures?: unknown }[] }[];
+}
+
+function asksForFailures({ rules }: Document): boolean {
+  return rules.some(({ when = [] }) => when.some(({ failures }) => failures !== undefined));
 }
 
 function invalid(name: string, error: AnswerError): PolicyError {

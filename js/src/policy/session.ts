@@ -5,12 +5,13 @@ import { anything, checkMembers, type Members, optional, show } from "../argumen
 import { type Action, type Readiness, readAction, type Stop } from "../call/action.js";
 import { type Call, callMembers } from "../call/call.js";
 import { OutlastError, PluginError } from "../call/errors.js";
-import { type Result, resultMembers } from "../call/result.js";
+import { checkResult, type Result } from "../call/result.js";
 import { AnswerError } from "../plugin/envelope.js";
 import { currentClock } from "../time/clock.js";
-import type { WireEvent } from "../wire/types.js";
+import type { WireCall, WireEvent } from "../wire/types.js";
 import { micros, randomNumber, seed } from "../wire/values.js";
 import type { Decider } from "./decider.js";
+import { callFor, resultFor } from "./older.js";
 
 /** When something happened. */
 export interface When {
@@ -48,7 +49,7 @@ export class Session<P extends Decider = Decider> {
   readonly call: Call;
   /** Told of an instance of the plugin that failed and was replaced. */
   onReplaced: ((error: Error) => void) | undefined;
-  readonly #members: string;
+  readonly #members: WireCall;
   #state: string;
   #repairing = false;
   #over = false;
@@ -60,7 +61,7 @@ export class Session<P extends Decider = Decider> {
     checkMembers(options, OPTIONS, "the options of a session");
     this.policy = policy;
     this.call = call;
-    this.#members = JSON.stringify(callMembers(call, options.seed ?? randomSeed()));
+    this.#members = callMembers(call, options.seed ?? randomSeed());
     this.#state = options.state ?? "";
   }
 
@@ -87,10 +88,7 @@ export class Session<P extends Decider = Decider> {
    */
   async next(result: Result, when: WhenExplained = {}): Promise<Action> {
     const event = this.#event(this.#repairing ? "repaired" : "attempted", when, result);
-    if (!this.#repairing) {
-      this.#last = result;
-    }
-    return this.#answer(event, when.explain ?? false);
+    return this.#answer(event, result, when.explain ?? false);
   }
 
   /**
@@ -135,11 +133,7 @@ export class Session<P extends Decider = Decider> {
    * @throws PluginError as {@link next} does.
    */
   async cancelled(result?: Result, when: Pick<When, "now"> = {}): Promise<Stop> {
-    const event = this.#event("cancelled", when, result);
-    if (result && !this.#repairing) {
-      this.#last = result;
-    }
-    const action = await this.#answer(event);
+    const action = await this.#answer(this.#event("cancelled", when, result), result);
     if (action.type !== "stop") {
       throw new PluginError("deciding", "the plugin goes on with a cancelled call");
     }
@@ -158,18 +152,17 @@ export class Session<P extends Decider = Decider> {
       event.random = randomNumber(when.random);
     }
     if (result) {
-      event.result = resultMembers(result);
+      checkResult(result);
+      this.#last = this.#repairing ? this.#last : result;
     }
     return event;
   }
 
-  async #answer(event: WireEvent, explain = false): Promise<Action> {
+  async #answer(event: WireEvent, result?: Result, explain = false): Promise<Action> {
     this.#busy = true;
     try {
-      const { action, state = "" } = await this.policy.decide(
-        this.#request(event, explain),
-        this.onReplaced,
-      );
+      const request = await this.#request(event, result, explain);
+      const { action, state = "" } = await this.policy.decide(request, this.onReplaced);
       const read = readAction(action);
       this.#state = state;
       if (read.type === "stop") {
@@ -185,10 +178,13 @@ export class Session<P extends Decider = Decider> {
     }
   }
 
-  #request(event: WireEvent, explain: boolean): string {
+  async #request(event: WireEvent, result: Result | undefined, explain: boolean): Promise<string> {
+    const dialect = await this.policy.dialect();
+    const call = JSON.stringify(callFor(this.#members, dialect));
+    const told = result && { result: resultFor(result, this.call.write, dialect) };
     const state = this.#state && `,"state":${JSON.stringify(this.#state)}`;
     const asked = explain ? ',"explain":true' : "";
-    return `"call":${this.#members}${state},"event":${JSON.stringify(event)}${asked}`;
+    return `"call":${call}${state},"event":${JSON.stringify({ ...event, ...told })}${asked}`;
   }
 
   /** The error of a decision. It has what the last attempt said, so that nothing is lost. */

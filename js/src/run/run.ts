@@ -4,12 +4,12 @@ import type { Retry, Stop } from "../call/action.js";
 import type { Call } from "../call/call.js";
 import { type CallError, errorOf, OutlastError, PluginError } from "../call/errors.js";
 import type { Outcome } from "../call/outcome.js";
-import { type Result, succeeded, timed } from "../call/result.js";
-import { line } from "../evidence/report.js";
-import { Requests } from "../evidence/requests.js";
-import { abortedResult } from "../evidence/result-of.js";
+import { type Result, succeeded } from "../call/result.js";
+import { line } from "../evidence/failures.js";
+import type { Doubt } from "../evidence/requests.js";
 import type { Decider } from "../policy/decider.js";
 import { Session } from "../policy/session.js";
+import { makeAttempt } from "./attempt.js";
 import type { Attempter, Repairer, RunOptions } from "./options.js";
 import { Task } from "./task.js";
 
@@ -32,11 +32,27 @@ export async function run(
 ): Promise<Ended> {
   const task = new Task(policy, call, options);
   const driver = new Driver(task, attempt, options.repair);
-  const outcome = await driver.run();
-  const { raised } = driver;
-  const aborted = outcome.type === "cancelled" && task.signal.aborted;
-  const cause = aborted ? { cause: task.signal.reason } : raised && { cause: raised.error };
-  return { outcome, raised, error: () => errorOf(outcome, task.label, cause) };
+  try {
+    const outcome = await driver.run();
+    const { raised } = driver;
+    const aborted = outcome.type === "cancelled" && task.signal.aborted;
+    const cause = aborted ? { cause: task.signal.reason } : raised && { cause: raised.error };
+    return {
+      outcome,
+      raised,
+      error: () => withRaised(errorOf(outcome, task.label, cause), raised),
+    };
+  } catch (error) {
+    throw withRaised(error, driver.raised);
+  }
+}
+
+/** An error of this package with what the last attempt threw, so that it hides nothing. */
+function withRaised<E>(error: E, raised: Ended["raised"]): E {
+  if (error instanceof OutlastError && raised && raised.error !== error) {
+    error.raised = raised.error;
+  }
+  return error;
 }
 
 class Driver {
@@ -46,6 +62,8 @@ class Driver {
   readonly #attempter: Attempter;
   readonly #repairer: Repairer | undefined;
   #session: Session | undefined;
+  #failed: number | undefined; // when the first failure was seen, by `performance.now()`
+  #doubt: Doubt | undefined; // of the last attempt
 
   constructor(task: Task, attempter: Attempter, repairer: Repairer | undefined) {
     this.#task = task;
@@ -72,7 +90,7 @@ class Driver {
       }
       const action = await this.#decide(result, now);
       if (action.type === "stop") {
-        return task.stopped(action.outcome);
+        return task.stopped(action.outcome, this.#doubt);
       }
       await this.#wait(action, now);
       if (task.signal.aborted) {
@@ -82,27 +100,17 @@ class Driver {
     }
   }
 
-  /** Makes an attempt, and gets its result with its times. */
   async #attempt(attempt: number): Promise<Result> {
     const task = this.#task;
-    const { signal } = task;
-    const started = task.now();
-    const requests = new Requests();
-    let result: Result;
-    try {
-      this.raised = undefined;
-      result = await requests.watch(async () => this.#attempter({ attempt, signal }));
-    } catch (error) {
-      this.raised = { error };
-      const known = task.resultOf(error, requests);
-      if (!known && !signal.aborted) {
-        throw error;
-      }
-      result = known ?? abortedResult(error, requests);
+    this.raised = undefined;
+    const since = this.#failed ?? performance.now();
+    const { result, raised, doubt } = await makeAttempt(task, this.#attempter, attempt, since);
+    this.raised = raised;
+    this.#doubt = doubt;
+    if (!succeeded(result)) {
+      this.#failed ??= performance.now();
     }
-    const ended = task.now();
-    result = timed(result, started, ended);
-    task.tellAttempt(attempt, result, ended);
+    task.tellAttempt(attempt, result, task.now());
     return result;
   }
 

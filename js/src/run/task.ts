@@ -3,9 +3,9 @@
 import { checkMembers } from "../arguments/members.js";
 import { type Call, checkCall } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
-import { type Result, succeeded } from "../call/result.js";
-import type { Requests } from "../evidence/requests.js";
-import { resultAfter } from "../evidence/result-of.js";
+import { checkResult, type Result, succeeded } from "../call/result.js";
+import type { Doubt, Requests } from "../evidence/requests.js";
+import { abortedResult, resultAfter } from "../evidence/result-of.js";
 import type { CallEvent } from "../hooks/events.js";
 import { getHooks, type Hook, tell } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
@@ -52,11 +52,38 @@ export class Task {
     return this.clock.now();
   }
 
-  /** The result that an attempt's error stands for. */
-  resultOf(error: unknown, requests: Requests): Result | undefined {
-    const { resultOf, onlyRequest } = this.#options;
-    const own = resultOf && requests.watch(() => resultOf(error));
-    return own ?? resultAfter(error, requests, { onlyRequest, read: !this.call.write });
+  /** The caller's word that each attempt makes one request. */
+  get onlyRequest(): boolean {
+    return this.#options.onlyRequest === true;
+  }
+
+  /**
+   * The result that an attempt's error stands for.
+   *
+   * @throws The error, if it stands for none.
+   */
+  resultOf(error: unknown, requests: Requests): Result {
+    const attempted = { requests, onlyRequest: this.onlyRequest };
+    const result = this.#mapped(error, requests) ?? resultAfter(error, attempted);
+    if (!result && !this.signal.aborted) {
+      throw error;
+    }
+    return result ?? abortedResult(error, attempted);
+  }
+
+  /** The result that the caller's function maps it to. What is wrong with that has the error as
+   * its cause. */
+  #mapped(error: unknown, requests: Requests): Result | undefined {
+    try {
+      const result = requests.within(() => this.#options.resultOf?.(error));
+      result && checkResult(result);
+      return result;
+    } catch (wrong) {
+      if (wrong instanceof Error && wrong !== error) {
+        wrong.cause ??= error;
+      }
+      throw wrong;
+    }
   }
 
   /** Tells hooks of an event. */
@@ -74,8 +101,8 @@ export class Task {
   }
 
   /** The call's end: tells of it, and gives the outcome to the caller. */
-  stopped(said: Outcome): Outcome {
-    const outcome = this.#secrets.outcome(said);
+  stopped(said: Outcome, doubt?: Doubt): Outcome {
+    const outcome = this.#secrets.outcome(withDoubt(said, doubt));
     const { result } = outcome;
     const told = result ? { ...outcome, result: this.#secrets.clean(result) } : outcome;
     this.tell({ type: "stopped", outcome: told, at: this.now() });
@@ -106,4 +133,16 @@ export class Task {
     const outcome = readOutcome({ ...said, elapsed_us: 0, history: [] });
     return this.stopped({ ...outcome, elapsed: Math.max(0, now - began), result });
   }
+}
+
+/** The outcome of a write that may have been applied, with what would have been evidence. */
+function withDoubt(outcome: Outcome, doubt: Doubt | undefined): Outcome {
+  const { type, message, result } = outcome;
+  if (type !== "indeterminate" || !doubt || result?.exitCode != null || result?.signal) {
+    return outcome;
+  }
+  const claim =
+    " (onlyRequest: true says that the attempt makes one request, and does nothing else that may have an effect)";
+  const why = `that nothing was sent was not seen: ${doubt.why}${doubt.claimable ? claim : ""}`;
+  return { ...outcome, message: `${message}; ${why}` };
 }

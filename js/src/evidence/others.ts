@@ -1,0 +1,60 @@
+/** Hears of other processes and threads, whose requests are not seen from here, and of
+ * datagrams. */
+
+import childProcess, { ChildProcess } from "node:child_process";
+import { Socket as DatagramSocket } from "node:dgram";
+import { syncBuiltinESMExports } from "node:module";
+import { BroadcastChannel, isMainThread, MessagePort } from "node:worker_threads";
+import { Requests } from "./requests.js";
+import { before, on, unwatched } from "./traffic.js";
+
+/** What Node has, and its types do not tell of. */
+interface Undocumented {
+  readonly ChildProcess: { spawn(...args: unknown[]): unknown };
+  readonly process: { _getActiveHandles?(): readonly unknown[] };
+}
+
+/** Hears of processes that are begun, and of messages to them. */
+export function hearProcesses(): void {
+  const used = () => unwatched("another process");
+  const hearMessages = (child: unknown) => {
+    if (child instanceof ChildProcess && "send" in child) {
+      before(child, "send", used);
+    }
+  };
+  const starts = ChildProcess.prototype as unknown as Undocumented["ChildProcess"];
+  const { spawn } = starts;
+  starts.spawn = function (...args) {
+    used();
+    const code = spawn.apply(this, args);
+    hearMessages(this);
+    return code;
+  };
+  for (const name of ["spawnSync", "execFileSync", "execSync"] as const) {
+    before(childProcess, name, used);
+  }
+  syncBuiltinESMExports(); // who has imported them by name gets these
+  const begun = (process as Undocumented["process"])._getActiveHandles?.() ?? [];
+  begun.forEach(hearMessages);
+  if (process.send) {
+    // Whoever began this process, such as a test runner, is told of much besides attempts.
+    before(process, "send", () =>
+      unwatched("the process that began it", Requests.current(), false),
+    );
+  }
+}
+
+/** Hears of threads that are begun, and of messages to them. */
+export function hearThreads(): void {
+  on("worker_threads", () => unwatched("another thread"));
+  const told = () => unwatched("another thread", Requests.current(), isMainThread);
+  before(MessagePort.prototype, "postMessage", told);
+  before(BroadcastChannel.prototype, "postMessage", told);
+}
+
+/** Hears of datagrams. Most of them are measurements, so those of other code do not count. */
+export function hearDatagrams(): void {
+  before(DatagramSocket.prototype, "send", () => {
+    unwatched("a datagram", Requests.current(), false);
+  });
+}

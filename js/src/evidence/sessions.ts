@@ -1,0 +1,61 @@
+/** Hears of the requests of node:http2, on sessions that were begun before too. */
+
+import { errorMonitor } from "node:events";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { Duplex } from "node:stream";
+import { CARRIER, Requests } from "./requests.js";
+import { before, failed, left, made, markCarrier, touched, unwatched } from "./traffic.js";
+
+/** How far a server goes with the streams of a session: to this one's number (RFC 9113, section
+ * 6.8). */
+const served = new WeakMap<ClientHttp2Session, number>();
+
+/** Hears of requests. Node does not export the classes that make them. */
+export function hearHttp2(): void {
+  const createConnection = () => new Duplex({ read() {}, write: (_, __, done) => done() });
+  const session = connect("http://localhost", { createConnection });
+  const stream = session.request();
+  const sessions: ClientHttp2Session = Object.getPrototypeOf(session);
+  const clients: object = Object.getPrototypeOf(stream);
+  const streams: Duplex = Object.getPrototypeOf(clients);
+  stream.on("error", () => {});
+  session.destroy();
+  const { request } = sessions;
+  sessions.request = function (...args) {
+    const stream = request.apply(this, args);
+    asked(this, stream);
+    return stream;
+  };
+  const writing = (stream: object) => {
+    const attempt = Requests.current();
+    if (Object.getPrototypeOf(stream) === clients) {
+      touched(stream, attempt);
+    } else {
+      unwatched("an answer to a request that was made to this process", attempt, false);
+    }
+  };
+  before(streams, "_write", writing);
+  before(streams, "_writev", writing);
+}
+
+function asked(session: ClientHttp2Session, stream: ClientHttp2Stream): void {
+  if (!served.has(session)) {
+    const { socket } = session;
+    if ((socket as { [CARRIER]?: unknown } | undefined)?.[CARRIER] === "undici") {
+      return; // it tells of its requests itself
+    }
+    served.set(session, Number.POSITIVE_INFINITY);
+    session.on("goaway", (_, last: number) => served.set(session, last));
+    socket && markCarrier(socket);
+  }
+  made(stream);
+  const ended = (error?: unknown) => {
+    const { id } = stream;
+    const why = id === undefined ? "unconnected" : id > served.get(session)! ? "broke" : undefined;
+    failed(stream, error, why);
+  };
+  stream.once("ready", () => touched(stream));
+  stream.once("response", () => left(stream));
+  stream.once(errorMonitor, ended);
+  stream.once("close", () => ended());
+}

@@ -1,0 +1,162 @@
+/** What passes, entered for the attempt that it is a part of. Each kind of client is heard in a
+ * file of its own. */
+
+import { subscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
+import { DEEP } from "./failures.js";
+import { CARRIER, elsewhere, type Peer, Requests } from "./requests.js";
+
+/** A request, whichever client's. */
+export type Request = object & { readonly method?: unknown };
+
+const makers = new WeakMap<object, Requests>();
+const idleBefore = new WeakMap<object, number>(); // by a request that was sent, or its error
+const freed = new WeakMap<Socket, number>(); // when a connection was begun, or last answered
+const early = new WeakMap<object, Early>(); // by the error of what never left
+
+/** Why a server has not acted on a request: no connection stood, or it said so as it broke. */
+export type Early = "unconnected" | "broke";
+
+/** What is known of an error, or of one behind it. */
+export interface Known {
+  /** It ended something that the server has not acted on. */
+  readonly early: Early | undefined;
+  /** Since when its connection had stood idle as the request was sent on it, in milliseconds of
+   * `performance.now()`; none if it is not known. */
+  readonly idleSince: number | undefined;
+}
+
+/** What is known of an error by what passed. */
+export function knownOf(error: unknown, depth = 0): Known {
+  if (typeof error !== "object" || error === null || depth > DEEP) {
+    return { early: undefined, idleSince: undefined };
+  }
+  const known = { early: early.get(error), idleSince: idleBefore.get(error) };
+  if (known.early || known.idleSince !== undefined) {
+    return known;
+  }
+  return knownOf((error as Error).cause, depth + 1);
+}
+
+/** A request asks a proxy for a tunnel: nothing of another request goes with that. */
+function isTunnel(request: Request): boolean {
+  return request.method === "CONNECT";
+}
+
+/** A request is made. */
+export function made(request: Request, attempt = Requests.current()): void {
+  if (attempt && !isTunnel(request) && !makers.has(request)) {
+    makers.set(request, attempt);
+    attempt.made(request);
+  }
+}
+
+/** How a request is sent. */
+interface Sending {
+  readonly socket: Socket;
+  /** The attempt whose code sends it. */
+  readonly attempt?: Requests | undefined;
+  /** Nothing was sent on the connection before. */
+  readonly isFresh?: boolean;
+}
+
+/** A request is sent, or a part of it. */
+export function left(request: Request, sending?: Sending): void {
+  if (isTunnel(request)) {
+    return;
+  }
+  makers.get(request)?.left(request, sending && peerOf(request, sending));
+  touched(request, sending?.attempt);
+}
+
+/** Something of a request is sent. That of another one is part of the attempt whose code sends it,
+ * and that of none may be part of any. */
+export function touched(request: object, attempt?: Requests): void {
+  const maker = makers.get(request);
+  if (!maker?.running) {
+    enter("a request that no attempt made");
+  }
+  if (attempt && !maker?.isPartOf(attempt)) {
+    attempt.used("a request that was made outside of it");
+  }
+}
+
+/** The server at the other end. Since when the connection had stood idle is kept. */
+function peerOf(request: Request, { socket, isFresh }: Sending): Peer | undefined {
+  if (!idleBefore.has(request)) {
+    idleBefore.set(request, isFresh ? performance.now() : (freed.get(socket) ?? -Infinity));
+  }
+  const { remoteAddress: host, remotePort: port } = socket;
+  return host && port ? { host, port } : undefined;
+}
+
+/** A connection has been begun, or has answered. */
+export function free(socket: Socket): void {
+  freed.set(socket, performance.now());
+}
+
+/**
+ * A request has failed.
+ *
+ * @param why That it has not been acted on is known, and why.
+ */
+export function failed(request: Request, error: unknown, why: Early | undefined): void {
+  const maker = makers.get(request);
+  const idle = idleBefore.get(request);
+  const key = typeof error === "object" && error !== null ? error : {};
+  if (why && idle === undefined) {
+    maker?.unsent(request);
+    early.set(key, why);
+  } else {
+    maker?.left(request);
+    idle !== undefined && idleBefore.set(key, idle);
+  }
+}
+
+/** An error ended a connection before it stood. */
+export function failedEarly(error: object): void {
+  early.set(error, "unconnected");
+}
+
+/** The requests of a connection tell of themselves. */
+export function markCarrier(socket: object, by = "others"): void {
+  (socket as { [CARRIER]?: string })[CARRIER] ??= by;
+}
+
+/**
+ * Something is used that is not watched.
+ *
+ * @param what For the caller.
+ * @param attempt The attempt whose code does it.
+ * @param everywhere It counts for other attempts too: whatever is done by a queue or a pool may
+ *     be a part of them.
+ */
+export function unwatched(what: string, attempt = Requests.current(), everywhere = true): void {
+  attempt?.used(what);
+  if (everywhere) {
+    enter(what);
+  }
+}
+
+function enter(what: string): void {
+  elsewhere.count++;
+  elsewhere.what = what;
+}
+
+/** Does something first, whenever a method is called. */
+export function before<T extends object>(
+  on: T,
+  name: keyof T,
+  first: (self: T, ...args: unknown[]) => void,
+): void {
+  const original = on[name] as (this: T, ...args: unknown[]) => unknown;
+  on[name] = function (this: T, ...args: unknown[]) {
+    first(this, ...args);
+    return Reflect.apply(original, this, args);
+  } as T[keyof T];
+}
+
+/** Hears of what Node tells of. */
+export function on<T>(channel: string, tell: (message: T) => void): void {
+  subscribe(channel, (message) => tell(message as T));
+}

@@ -1,0 +1,62 @@
+/** Makes one attempt. */
+
+import { type Result, timed } from "../call/result.js";
+import { closesAtOnce } from "../evidence/look.js";
+import { type Doubt, type Peer, Requests } from "../evidence/requests.js";
+import { watch } from "../evidence/watch.js";
+import type { Attempter } from "./options.js";
+import type { Task } from "./task.js";
+
+/** How an attempt ended. */
+export interface Attempted {
+  readonly result: Result;
+  /** What it threw. */
+  readonly raised: { readonly error: unknown } | undefined;
+  /** Why it is not known that it sent nothing. */
+  readonly doubt: Doubt | undefined;
+}
+
+/**
+ * Makes an attempt, and gets its result with its times.
+ *
+ * @param number Of the attempt, counted from 1.
+ * @param since When the call met its first failure, or began, in milliseconds of
+ *     `performance.now()`.
+ * @throws What the attempt threw, if it stands for no result.
+ */
+export async function makeAttempt(
+  task: Task,
+  attempter: Attempter,
+  number: number,
+  since: number,
+): Promise<Attempted> {
+  const { signal, onlyRequest } = task;
+  const started = task.now();
+  const requests = new Requests(since);
+  let raised: Attempted["raised"];
+  let result: Result;
+  try {
+    result = await watch(requests, async () => attempter({ attempt: number, signal }));
+  } catch (error) {
+    raised = { error };
+    result = task.resultOf(error, requests);
+  }
+  result = timed(result, started, task.now());
+  const doubt = requests.doubt(onlyRequest);
+  if (isExchange(result) && requests.only(onlyRequest)) {
+    result = { onlyRequest: true, ...result };
+  }
+  requests.end();
+  if (!task.call.write && result.failure === "broke" && (await isAway(requests.peer))) {
+    result = { ...result, failure: "unconnected" };
+  }
+  return { result, raised, doubt };
+}
+
+function isExchange({ httpStatus, failure }: Result): boolean {
+  return httpStatus !== undefined || failure !== undefined;
+}
+
+async function isAway(peer: Peer | undefined): Promise<boolean> {
+  return peer !== undefined && (await closesAtOnce(peer));
+}
