@@ -46,7 +46,7 @@ async function starting() {
     const { Policy, setHooks } = await import("outlast");
     const imported = performance.now();
     setHooks([]);
-    const session = (await Policy.load()).session({ remote: true, write: false });
+    const session = (await Policy.load("omnigraph")).session({ remote: true, write: false });
     await session.next({ exitCode: 1 });
     console.log(JSON.stringify([imported - began, performance.now() - imported]));
   `;
@@ -182,7 +182,7 @@ async function memory() {
 
 const { version, sha256 } = await info();
 console.log(`outlast ${version} (${sha256.slice(0, 12)}), Node ${process.version}\n`);
-const policy = await Policy.load();
+const policy = await Policy.load("omnigraph");
 await starting();
 await deciding(policy);
 await calling();

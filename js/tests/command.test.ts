@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { Cancelled, Policy, type PolicyDocument, runCommand } from "outlast";
 import { virtualTime } from "outlast/testing";
 import { document, folder, READ, ROOT, until, WRITE } from "./helpers.js";
@@ -96,7 +96,7 @@ test("a policy must be named for a command that none knows", async () => {
 test("an abort ends the whole group, before the call is over", async (t) => {
   const file = join(folder(t), "pid");
   const controller = new AbortController();
-  const script = 'sleep 1000 & echo $! > "$1.part"; mv "$1.part" "$1"; echo begun; wait';
+  const script = 'echo begun; sleep 1000 & echo $! > "$1.part"; mv "$1.part" "$1"; wait';
   const run = runCommand(shell(script, file), LOCAL, { policy, signal: controller.signal });
   const grandchild = await pidIn(file);
   controller.abort();
@@ -138,6 +138,23 @@ test("an attempt that takes too long is ended, and says so", async () => {
     assert.ok(done.outcome.attempts >= 2);
     assert.equal(done.outcome.result?.timedOut, true);
   });
+});
+
+test("a command that may not be signalled does not hold the call", {
+  timeout: 30_000,
+}, async (t) => {
+  const file = join(folder(t), "pid");
+  const refused = mock.method(process, "kill", () => {
+    throw Object.assign(new Error("kill EPERM"), { code: "EPERM" }); // it is another user's
+  });
+  const options = { policy, attemptTimeout: 200, killAfter: 100 };
+  const run = runCommand(shell('echo $$ > "$1"; exec sleep 60', file), LOCAL, options);
+  const [[warned], done] = await Promise.all([once(process, "warning"), run]);
+  refused.mock.restore();
+  process.kill(await pidIn(file));
+  assert.match(warned.message, /process \d+ may not be signalled, and goes on/);
+  assert.deepEqual([done.exitCode, done.signal], [null, null]);
+  assert.equal(done.outcome.result?.timedOut, true);
 });
 
 test("a child that holds the output does not hold the call", async (t) => {

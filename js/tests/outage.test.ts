@@ -54,7 +54,7 @@ for (const call of [READ, WRITE]) {
 }
 
 test("a server that stays away is given up after 150 s", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async (clock) => {
     const attempt = () => ({ exitCode: 1, stderr: REFUSED });
     const outcome = await policy.run(attempt, READ);

@@ -97,7 +97,8 @@ test("a body tells more than a status: the graph is loading, so nothing was appl
     answer.writeHead(asked < 4 ? 503 : 200, { "content-type": "application/json" }).end(error);
   });
   await virtualTime(async () => {
-    const answer = await retry(() => fetch(url, { method: "POST" }), WRITE);
+    const policy = "omnigraph";
+    const answer = await retry(() => fetch(url, { method: "POST" }), WRITE, { policy });
     assert.equal(answer.status, 200);
     assert.equal(asked, 4);
   });
@@ -144,7 +145,7 @@ test("values can be judged", async () => {
 test("an abort throws Cancelled, with its reason", async () => {
   const controller = new AbortController();
   const { signal } = controller;
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const asked = retry(() => Promise.reject(refused()), WRITE, {
     signal,
     policy,

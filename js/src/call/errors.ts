@@ -6,7 +6,7 @@ import type { Result } from "./result.js";
 /** What this package throws, besides TypeError and RangeError for wrong arguments. */
 export class OutlastError extends Error {
   /** What the last attempt threw, if it threw anything: this error does not hide it. */
-  raised?: unknown;
+  declare raised?: unknown;
 
   /** @param message What went wrong. */
   constructor(message: string, options?: ErrorOptions) {

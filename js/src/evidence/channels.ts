@@ -62,5 +62,5 @@ export function hearHttp(): void {
 }
 
 function isUnconnected(error: unknown): boolean {
-  return knownOf(error).early !== undefined || meaningOf(error)?.early === true;
+  return knownOf(error)?.early !== undefined || meaningOf(error)?.early === true;
 }

@@ -25,6 +25,7 @@ interface Details {
   readonly message?: unknown;
   readonly code?: unknown;
   readonly syscall?: unknown;
+  readonly erroredSysCall?: unknown; // node-fetch's name for it
   readonly errors?: unknown;
   readonly cause?: unknown;
   readonly config?: { readonly signal?: AbortSignal } | null;
@@ -75,7 +76,7 @@ function own(error: Details): Meaning | undefined {
 type Known = (error: Details, code: string, message: string) => Meaning | undefined;
 
 const connecting: Known = (error, code, message) => {
-  const syscall = typeof error.syscall === "string" ? error.syscall : "";
+  const syscall = String(error.syscall ?? error.erroredSysCall ?? "");
   if (syscall === "getaddrinfo" || syscall.startsWith("query") || /^(ENOTFOUND|EAI_)/.test(code)) {
     return UNRESOLVED;
   }

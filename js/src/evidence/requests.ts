@@ -35,6 +35,9 @@ export class Requests {
   /** The server that its last request was sent to. */
   peer: Peer | undefined;
 
+  /** What its last request failed with. */
+  lastError: object | undefined;
+
   /** @param since When the call met its first failure, or began, in milliseconds of
    *     `performance.now()`. */
   constructor(readonly since = -Infinity) {}
@@ -130,6 +133,13 @@ export class Requests {
   unsent(request: object): void {
     this.#open.delete(request);
     this.#outer?.unsent(request);
+  }
+
+  /** A request has failed.
+   * @internal */
+  failed(error: object): void {
+    this.lastError = error;
+    this.#outer?.failed(error);
   }
 
   /** It used what is not watched.

@@ -19,14 +19,23 @@ export interface ResponseLike {
   clone(): ResponseLike;
 }
 
-/** The body of an answer of `fetch`. */
-export interface BodyLike {
+/** The body of an answer of `fetch`: a web stream, or Node's, as node-fetch has it. */
+export type BodyLike = WebBody | NodeBody;
+
+/** What is used of a web stream. */
+export interface WebBody {
   readonly locked: boolean;
   cancel(): Promise<unknown>;
   getReader(): {
     read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
     cancel(): Promise<unknown>;
   };
+}
+
+/** What is used of Node's. */
+export interface NodeBody extends AsyncIterable<Uint8Array | string> {
+  readonly readableHighWaterMark: number;
+  destroy(): unknown;
 }
 
 /** How an answer's body is looked at. */
@@ -72,8 +81,13 @@ export async function resultOfResponse(
 
 /** Frees the connection of an answer that nobody will read. */
 export function discard(value: unknown): void {
-  if (isResponse(value) && !value.bodyUsed && !value.body?.locked) {
-    value.body?.cancel().catch(() => {}); // it has failed, and nobody wants it
+  if (!isResponse(value) || value.bodyUsed || !value.body) {
+    return;
+  }
+  if ("destroy" in value.body) {
+    value.body.destroy();
+  } else if (!value.body.locked) {
+    value.body.cancel().catch(() => {}); // it has failed, and nobody wants it
   }
 }
 
@@ -82,8 +96,11 @@ async function start(response: ResponseLike, options: ResponseOptions): Promise<
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
-    const reader = response.clone().body?.getReader();
-    while (reader && length < MAX_TEXT_BYTES) {
+    const body = response.clone().body;
+    // Of Node's stream that is read twice, no more comes before the other reader has taken some.
+    const most = body && "destroy" in body ? body.readableHighWaterMark : MAX_TEXT_BYTES;
+    const reader = body && readerOf(body);
+    while (reader && length < most) {
       const { value, done } = await Promise.race([reader.read(), enough.over]);
       if (done || !value) {
         break;
@@ -101,6 +118,20 @@ async function start(response: ResponseLike, options: ResponseOptions): Promise<
   return Buffer.concat(chunks).subarray(0, MAX_TEXT_BYTES);
 }
 
+function readerOf(body: BodyLike): ReturnType<WebBody["getReader"]> {
+  if (!("destroy" in body)) {
+    return body.getReader();
+  }
+  const chunks = body[Symbol.asyncIterator]();
+  return {
+    read: async () => {
+      const { value, done = false } = await chunks.next();
+      return { done, value: done ? undefined : Buffer.from(value as Uint8Array) };
+    },
+    cancel: async () => body.destroy(),
+  };
+}
+
 /** Is over when a body has had its time, or nobody wants it any more. */
 function within({ signal, timeout = BODY_TIME }: ResponseOptions) {
   let forget = () => {};
@@ -116,12 +147,17 @@ function within({ signal, timeout = BODY_TIME }: ResponseOptions) {
   return { over, forget };
 }
 
+/** A date as HTTP has it (RFC 9110, section 5.6.7), in its three forms. */
+const DATE =
+  /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
+
 /** A Retry-After header in milliseconds (RFC 9110, section 10.2.3); none if it says nothing. */
 export function retryAfterOf(header: string | null | undefined): number | undefined {
   const text = header?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(text)) {
     return Number(text) * 1000;
   }
-  const when = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const utc = text.endsWith("GMT") ? text : `${text} GMT`;
+  const when = DATE.test(text) ? Date.parse(utc) : Number.NaN;
   return Number.isNaN(when) ? undefined : Math.max(0, when - Date.now());
 }

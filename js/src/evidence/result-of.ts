@@ -6,7 +6,7 @@ import type { Text } from "../wire/text.js";
 import { line, type Meaning, meaningOf } from "./failures.js";
 import { Requests } from "./requests.js";
 import { retryAfterOf } from "./response.js";
-import { knownOf } from "./traffic.js";
+import { knownIn } from "./traffic.js";
 
 /** Maps an error to the result that it stands for; `undefined`: to none. */
 export type ResultOf = (error: unknown) => Result | undefined;
@@ -67,7 +67,7 @@ function failureResult(error: unknown, meaning: Meaning, attempted: Attempted): 
   if (!failure) {
     return { timedOut: true, message, sent: sentIn(attempted) };
   }
-  const { early, idleSince } = knownOf(error);
+  const { early, idleSince } = knownIn(attempted.requests, error) ?? {};
   const isEarly = meaning.early || early;
   const isStale = idleSince !== undefined && idleSince < (attempted.requests?.since ?? -Infinity);
   return {

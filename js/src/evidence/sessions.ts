@@ -51,11 +51,11 @@ function asked(session: ClientHttp2Session, stream: ClientHttp2Stream): void {
   made(stream);
   const ended = (error?: unknown) => {
     const { id } = stream;
-    const why = id === undefined ? "unconnected" : id > served.get(session)! ? "broke" : undefined;
-    failed(stream, error, why);
+    const unserved = id !== undefined && id > served.get(session)! ? "broke" : undefined;
+    failed(stream, error, id === undefined ? "unconnected" : unserved);
   };
   stream.once("ready", () => touched(stream));
   stream.once("response", () => left(stream));
   stream.once(errorMonitor, ended);
-  stream.once("close", () => ended());
+  stream.once("close", () => stream.errored || ended());
 }

@@ -27,15 +27,25 @@ export interface Known {
 }
 
 /** What is known of an error by what passed. */
-export function knownOf(error: unknown, depth = 0): Known {
+export function knownOf(error: unknown, depth = 0): Known | undefined {
   if (typeof error !== "object" || error === null || depth > DEEP) {
-    return { early: undefined, idleSince: undefined };
+    return undefined;
   }
   const known = { early: early.get(error), idleSince: idleBefore.get(error) };
-  if (known.early || known.idleSince !== undefined) {
-    return known;
-  }
-  return knownOf((error as Error).cause, depth + 1);
+  const isKnown = known.early !== undefined || known.idleSince !== undefined;
+  return isKnown ? known : knownOf((error as Error).cause, depth + 1);
+}
+
+/** The same of the error that ended an attempt. A client that makes errors of its own may keep of
+ * the request's error only the code. */
+export function knownIn(requests: Requests | undefined, error: unknown): Known | undefined {
+  const { lastError } = requests ?? {};
+  const same = codeOf(error) !== undefined && codeOf(error) === codeOf(lastError);
+  return knownOf(error) ?? (same ? knownOf(lastError) : undefined);
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null | undefined)?.code;
 }
 
 /** A request asks a proxy for a tunnel: nothing of another request goes with that. */
@@ -104,6 +114,7 @@ export function failed(request: Request, error: unknown, why: Early | undefined)
   const maker = makers.get(request);
   const idle = idleBefore.get(request);
   const key = typeof error === "object" && error !== null ? error : {};
+  maker?.failed(key);
   if (why && idle === undefined) {
     maker?.unsent(request);
     early.set(key, why);

@@ -20,7 +20,8 @@ interface Checked {
   readonly whole: string;
   /** Of a document. */
   readonly digest?: string | undefined;
-  readonly dialect: Dialect;
+  /** It asks what was seen of requests. */
+  readonly failures: boolean;
 }
 
 /** A policy and the plugin that decides by it. */
@@ -30,6 +31,7 @@ export class Decider {
   #name: string;
   readonly #text: string | undefined;
   #checked: Promise<Checked> | undefined;
+  #minor: Promise<number> | undefined; // the plugin's version of the contract
 
   protected constructor({ name, text }: PolicyText, plugin: Plugin) {
     this.plugin = plugin;
@@ -70,7 +72,15 @@ export class Decider {
   /** Which words the plugin and the policy understand. Loads the plugin.
    * @internal */
   async dialect(): Promise<Dialect> {
-    return (await this.#check()).dialect;
+    const { failures } = await this.#check();
+    this.#minor ??= this.plugin.ask("describe", "").then(
+      (said) => (said as WireDescription).abi.minor,
+      (error) => {
+        this.#minor = undefined; // the next call may try again
+        throw error;
+      },
+    );
+    return { minor: await this.#minor, failures };
   }
 
   /**
@@ -109,8 +119,7 @@ export class Decider {
   async #ask(): Promise<Checked> {
     if (this.#text === undefined) {
       const name = JSON.stringify(this.#name);
-      const dialect = await this.#dialect(this.#name === SEES_REQUESTS);
-      return { reference: name, whole: name, dialect };
+      return { reference: name, whole: name, failures: this.#name === SEES_REQUESTS };
     }
     let checked: WireChecked;
     try {
@@ -121,13 +130,8 @@ export class Decider {
     const { policy, digest } = checked;
     this.#name = (policy as { name: string }).name;
     const whole = JSON.stringify(policy);
-    const dialect = await this.#dialect(asksForFailures(policy as Document));
-    return { reference: JSON.stringify(digest), whole, digest, dialect };
-  }
-
-  async #dialect(failures: boolean): Promise<Dialect> {
-    const { abi } = (await this.plugin.ask("describe", "")) as WireDescription;
-    return { minor: abi.minor, failures };
+    const failures = asksForFailures(policy as Document);
+    return { reference: JSON.stringify(digest), whole, digest, failures };
   }
 }
 

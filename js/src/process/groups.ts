@@ -41,7 +41,18 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(GROUPS ? -group : group, signal);
   } catch {
-    // It has ended, or what is left of it has (macOS says EPERM then).
+    // It has ended, or may not be signalled. (Of what has ended, macOS says that too.)
+  }
+}
+
+/** Whether a process runs and may not be signalled from here, as one that has become another
+ * user's. */
+export function refuses(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

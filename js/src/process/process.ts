@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Result } from "../call/result.js";
 import { onAbort } from "../time/abort.js";
-import { GROUPS, guard, isAlive, signalGroup, unguard } from "./groups.js";
+import { GROUPS, guard, isAlive, refuses, signalGroup, unguard } from "./groups.js";
 
 /** Milliseconds that output may still come after the process's end, from children of its
  * own that hold its output (a choice). */
@@ -31,7 +31,8 @@ export interface Command {
 
 /**
  * Runs a command, and waits for its end. If the signal is aborted meanwhile, or the time is
- * over, the process and all of its group are ended first.
+ * over, the process and all of its group are ended first. A process that may not be signalled
+ * goes on, and a warning tells so.
  *
  * @throws Error if it cannot be started.
  */
@@ -54,6 +55,10 @@ export async function runOnce(command: Command, signal: AbortSignal): Promise<Re
     }
     const printed = { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) };
     const { exitCode, signalCode } = child;
+    if (exitCode === null && signalCode === null) {
+      child.unref();
+      process.emitWarning(`outlast: process ${group} may not be signalled, and goes on`);
+    }
     return { exitCode, signal: signalCode, ...printed, timedOut: end === "late" };
   } finally {
     unguard(group);
@@ -121,7 +126,7 @@ async function endGroup(group: number, exited: Promise<void>, killAfter: number)
     await pause(POLL);
   }
   signalGroup(group, "SIGKILL");
-  await exited;
+  await (refuses(group) ? within(exited, SWEEP) : exited);
   const killed = performance.now();
   while (isAlive(group) && performance.now() - killed < SWEEP) {
     await pause(POLL);

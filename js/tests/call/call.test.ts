@@ -16,6 +16,7 @@ test("a call says remote and write, and nothing unknown", () => {
     [{ ...READ, connectRetry: null }, /call\.connectRetry/],
     [{ ...READ, repeatable: 1 }, /call\.repeatable/],
     [{ ...READ, oneRequest: "no" }, /call\.oneRequest/],
+    [{ ...READ, refusesBeforeActing: 1 }, /call\.refusesBeforeActing/],
     [null, /call is null, and must be an object/],
   ] as const) {
     assert.throws(() => callMembers(call as never as Call, 1), text);
@@ -24,7 +25,12 @@ test("a call says remote and write, and nothing unknown", () => {
 
 test("a call on the wire", () => {
   const call = { ...READ, budget: 2000, label: "q\ud800", connectRetry: false, started: 1.5 };
-  const claims = { surfaceConflict: true, repeatable: true, oneRequest: false };
+  const claims = {
+    surfaceConflict: true,
+    repeatable: true,
+    oneRequest: false,
+    refusesBeforeActing: true,
+  };
   assert.deepEqual(callMembers({ ...call, ...claims }, 7), {
     remote: true,
     write: false,
@@ -36,6 +42,7 @@ test("a call on the wire", () => {
     surface_conflict: true,
     repeatable: true,
     one_request: false,
+    refuses_before_acting: true,
   });
 });
 

@@ -24,7 +24,7 @@ async function caught(work: () => unknown): Promise<unknown> {
 /** What the default policy makes of the result of an error: the kind, and what it does. */
 async function judged(result: Result | undefined, call: Call): Promise<string> {
   assert.ok(result, "the error stands for no result");
-  const session = (await Policy.load()).session(call, { seed: 1 });
+  const session = (await Policy.load("omnigraph")).session(call, { seed: 1 });
   const action = await session.next(result, { now: 0 });
   return action.type === "retry"
     ? `${action.kind}: retry`

@@ -12,7 +12,7 @@ function failing(times: number) {
 }
 
 test("hooks are told of all calls, and can be chosen", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const told: CallEvent[] = [];
   setHooks([(event) => told.push(event)]);
   assert.equal(getHooks().length, 1);
@@ -25,7 +25,7 @@ test("hooks are told of all calls, and can be chosen", async () => {
 });
 
 test("a hook that throws ends no call, and is warned of", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const warned: string[] = [];
   const hear = (warning: Error) => warned.push(warning.message);
   process.on("warning", hear);
@@ -40,7 +40,7 @@ test("a hook that throws ends no call, and is warned of", async () => {
 });
 
 test("lines of a log name the kind, and never quote an attempt", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const lines: string[] = [];
   const write = (level: string) => (text: string) => void lines.push(`${level}: ${text}`);
   const logger = {
@@ -69,7 +69,7 @@ test("NODE_DEBUG=outlast shows the lines, and else nothing is shown", () => {
     let failures = 1;
     const stderr = ${JSON.stringify(REFUSED)};
     const attempt = () => failures-- > 0 ? { exitCode: 1, stderr } : { exitCode: 0 };
-    const policy = await Policy.load();
+    const policy = await Policy.load("omnigraph");
     await virtualTime(() => policy.run(attempt, { remote: true, write: false }));
   `;
   const command = `exec "${process.execPath}" --input-type=module -e '${program}' 2>&1`;

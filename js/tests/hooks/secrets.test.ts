@@ -5,7 +5,7 @@ import { virtualTime } from "outlast/testing";
 import { after, READ, REFUSED } from "../helpers.js";
 
 test("observers are told everything, in order, without secrets", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async () => {
     const events: CallEvent[] = [];
     const stderr = `${REFUSED}token=hunter2 é\n`;
@@ -26,7 +26,7 @@ test("observers are told everything, in order, without secrets", async () => {
 });
 
 test("an outcome's words hide secrets, and its result stays the caller's", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const attempt = () => ({ exitCode: 2, stderr: "bad token hunter2" });
   const outcome = await policy.run(attempt, READ, { secrets: ["hunter2"] });
   assert.equal(outcome.lastError, "bad token [redacted]");
@@ -34,7 +34,7 @@ test("an outcome's words hide secrets, and its result stays the caller's", async
 });
 
 test("secrets that overlap are hidden whole, in the label too", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const seen: CallEvent[] = [];
   const secrets = ["abc", "abcdef", "defgh"];
   for (const stderr of ["Error: abcdefgh\n", Buffer.from("Error: abcdefgh\n")]) {

@@ -181,7 +181,7 @@ test("an instance that fails is replaced, and the call goes on with its state", 
   const plugin = new Plugin();
   const policy = await Policy.load("omnigraph", { plugin });
   const session = policy.session(READ, { seed: 7 });
-  const untouched = (await Policy.load()).session(READ, { seed: 7 });
+  const untouched = (await Policy.load("omnigraph")).session(READ, { seed: 7 });
   await session.next(FAILED, { now: 0 });
   await untouched.next(FAILED, { now: 0 });
   const told: Error[] = [];
@@ -225,7 +225,7 @@ test("hooks are told of an instance that was replaced, and of the loading", asyn
 test("the program's stderr stays its own, and it ends by itself", () => {
   const program = `
     import { Policy } from "outlast";
-    const policy = await Policy.load();
+    const policy = await Policy.load("omnigraph");
     const outcome = await policy.run(
       () => ({ exitCode: 2, stderr: "error: unexpected argument\\n" }),
       { remote: true, write: true },

@@ -15,7 +15,7 @@ test("a document is sent again to an instance that does not know its digest", as
 });
 
 test("a state that was tampered with ends the call", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const first = policy.session(READ, { seed: 7 });
   await first.next(FAILED, { now: 0 });
   const state = first.state.replace(/1/, "2");

@@ -21,7 +21,7 @@ async function aborted(
 }
 
 test("an abort ends a wait promptly, with no further attempt", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await policy.plugin.load();
   let made = 0;
   const count = () => {
@@ -37,7 +37,7 @@ test("an abort ends a wait promptly, with no further attempt", async () => {
 });
 
 test("an abort before the first attempt makes none", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const signal = AbortSignal.abort("no");
   const outcome = await policy.run(() => assert.fail("made"), WRITE, { signal });
   assert.deepEqual([outcome.type, outcome.effects, outcome.attempts], ["cancelled", "none", 0]);
@@ -49,7 +49,7 @@ test("an abort before the first attempt makes none", async () => {
 });
 
 test("an abort in an attempt waits for how it ends", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const running = (end: () => Result) => (context: { signal: AbortSignal }) =>
     new Promise<Result>((resolve, reject) => {
       context.signal.addEventListener("abort", () => {
@@ -81,7 +81,7 @@ test("an abort in an attempt waits for how it ends", async () => {
 });
 
 test("an abort in a later attempt", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async () => {
     const controller = new AbortController();
     let made = 0;
@@ -102,7 +102,7 @@ test("an abort in a later attempt", async () => {
 });
 
 test("an abort while a decision is made", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const controller = new AbortController();
   let made = 0;
   const count = () => {
@@ -117,7 +117,7 @@ test("an abort while a decision is made", async () => {
 });
 
 test("an abort in a repair says nothing of the call", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const controller = new AbortController();
   let made = 0;
   const outcome = await policy.run(

@@ -5,14 +5,14 @@ import { virtualTime } from "outlast/testing";
 import { after, DRIFT, document, FAILED, READ, refused, reset, thrown, WRITE } from "../helpers.js";
 
 test("a call that succeeds at once", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const outcome = await policy.run(() => ({ exitCode: 0, stdout: "x" }), WRITE);
   assert.deepEqual([outcome.type, outcome.ok, outcome.attempts], ["ok", true, 1]);
   assert.equal(outcome.result?.stdout, "x");
 });
 
 test("refused connections are waited out, whether they come as results or as errors", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   for (const failure of [() => FAILED, thrown(refused())]) {
     await virtualTime(async (clock) => {
       const outcome = await policy.run(after(3, failure), WRITE, {
@@ -30,7 +30,7 @@ test("refused connections are waited out, whether they come as results or as err
 });
 
 test("a broken connection: a read is tried again, a write never", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async () => {
     assert.equal((await policy.run(after(2, thrown(reset())), READ)).type, "ok");
     const outcome = await policy.run(after(1, thrown(reset())), WRITE);
@@ -42,7 +42,7 @@ test("a broken connection: a read is tried again, a write never", async () => {
 });
 
 test("an error that no policy knows comes out at once, as it is", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   for (const error of [new Error("mine"), "a text", undefined, { code: 5 }]) {
     let made = 0;
     const run = policy.run(() => {
@@ -59,7 +59,7 @@ test("an error that no policy knows comes out at once, as it is", async () => {
 });
 
 test("errors of one's own can be mapped, and are asked about first", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async () => {
     const resultOf = (error: unknown) => (error === "away" ? FAILED : undefined);
     const outcome = await policy.run(after(2, thrown("away")), WRITE, { resultOf });
@@ -68,7 +68,7 @@ test("errors of one's own can be mapped, and are asked about first", async () =>
 });
 
 test("check throws the class that belongs to the outcome, with the cause", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async () => {
     const error = reset();
     const failed = await policy
@@ -87,7 +87,7 @@ test("check throws the class that belongs to the outcome, with the cause", async
 });
 
 test("a call's own budget ends it", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async (clock) => {
     const outcome = await policy.run(() => FAILED, { ...WRITE, budget: 5000 });
     assert.deepEqual([outcome.type, outcome.reason], ["exhausted", "call"]);
@@ -96,7 +96,7 @@ test("a call's own budget ends it", async () => {
 });
 
 test("loading counts against the first wait", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   let now = 0;
   const slept: number[] = [];
   const clock = {
@@ -113,7 +113,7 @@ test("loading counts against the first wait", async () => {
 });
 
 test("a clock that goes backwards does not make a wait longer", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const times = [1000, 1000, 1000, 0, 0];
   const slept: number[] = [];
   const clock = {
@@ -129,7 +129,7 @@ test("a clock that goes backwards does not make a wait longer", async () => {
 });
 
 test("an attempt is told its number, and a signal", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   await virtualTime(async () => {
     const numbers: number[] = [];
     await policy.run(({ attempt, signal }) => {
@@ -142,7 +142,7 @@ test("an attempt is told its number, and a signal", async () => {
 });
 
 test("repairs are the caller's", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const local = { remote: false, write: true };
   for (const [repair, want] of [
     [undefined, "failed"],
@@ -172,7 +172,7 @@ test("repairs are the caller's", async () => {
 });
 
 test("a plain mistake of the caller's is told before anything is done", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   const attempt = () => assert.fail("an attempt was made");
   for (const [run, text] of [
     [() => policy.run(attempt, { remote: true } as never), /call\.write/],
@@ -197,7 +197,7 @@ test("a wrong document that was not checked ends the call, not the process", asy
 });
 
 test("what is no plain object is no result", async () => {
-  const policy = await Policy.load();
+  const policy = await Policy.load("omnigraph");
   for (const [value, text] of [
     [new Response("x"), /a Response.*resultOfResponse/],
     [[], /an? Array/],
