@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import nodeFetch from "node-fetch";
 import {
   Cancelled,
   Exhausted,
@@ -184,4 +185,21 @@ test("options that there are not are refused, with those that there are", async 
   ] as const) {
     await assert.rejects(wrong, text);
   }
+});
+
+test("an answer of node-fetch, whose body is Node's stream", async (t) => {
+  const long = "x".repeat(100_000);
+  let asked = 0;
+  const url = await serve(t, (_, answer) => {
+    answer.writeHead(++asked < 3 ? 503 : 400).end(long);
+  });
+  await virtualTime(async () => {
+    const began = performance.now();
+    const answer = await retry(() => nodeFetch(url), READ);
+    assert.deepEqual([answer.status, asked], [400, 3]);
+    assert.equal(await answer.text(), long);
+    const { result } = outcomeOf(answer)!;
+    assert.ok((result!.message as Uint8Array).length >= 16_384);
+    assert.ok(performance.now() - began < 5000); // no body was waited for in vain
+  });
 });

@@ -64,7 +64,7 @@ function worst(all: (Meaning | undefined)[]): Meaning | undefined {
 function own(error: Details): Meaning | undefined {
   const code = typeof error.code === "string" ? error.code : "";
   const message = typeof error.message === "string" ? error.message : "";
-  for (const known of [connecting, encrypting, waiting, answering, breaking]) {
+  for (const known of [connecting, encrypting, waiting, answering, breaking, denos]) {
     const meaning = known(error, code, message);
     if (meaning) {
       return meaning;
@@ -80,7 +80,9 @@ const connecting: Known = (error, code, message) => {
   if (syscall === "getaddrinfo" || syscall.startsWith("query") || /^(ENOTFOUND|EAI_)/.test(code)) {
     return UNRESOLVED;
   }
-  if (syscall === "connect" || code === "UND_ERR_CONNECT_TIMEOUT" || code === "ECONNREFUSED") {
+  // Of the system's errors, only a bare one of Bun's says nothing of what was being done.
+  const noRoute = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !syscall;
+  if (syscall === "connect" || /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED)$/.test(code) || noRoute) {
     return UNCONNECTED;
   }
   const tunnel = /^Proxy response \((\d+)\)/.exec(message);
@@ -141,6 +143,22 @@ const BROKEN = new Set(
 const breaking: Known = (_, code, message) => {
   const closed = message === "socket hang up" || message === "other side closed";
   return closed || BROKEN.has(code) ? { failure: "broke" } : undefined;
+};
+
+/** Deno's `fetch` tells by a text only, which is reqwest's. */
+const denos: Known = (_, __, message) => {
+  if (message === "error reading a body from connection") {
+    return { failure: "cut" };
+  }
+  const [, how, why = ""] = /: client error \((Connect|SendRequest)\): (.*)/.exec(message) ?? [];
+  if (how === "SendRequest") {
+    return { failure: /^(connection|error writing)/.test(why) ? "broke" : "malformed" };
+  }
+  if (how === "Connect") {
+    const away = /^(tcp connect error|tls handshake eof|tunnel error: unsuccessful)/.test(why);
+    return why.startsWith("dns error") ? UNRESOLVED : away ? UNCONNECTED : UNTRUSTED;
+  }
+  return undefined;
 };
 
 /** An error in one line, with what it says of its causes. */

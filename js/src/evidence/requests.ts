@@ -5,7 +5,6 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 
 /** Why it is not known that nothing was sent. */
@@ -149,6 +148,11 @@ export class Requests {
     this.#outer?.used(what);
   }
 
+  /** Whether it began a connection. */
+  hasOpened(socket: Socket): boolean {
+    return this.#sockets.has(socket);
+  }
+
   /** It began to connect.
    * @internal */
   opened(socket: Socket): void {
@@ -177,8 +181,8 @@ function mayCarry(socket: Socket): boolean {
   return !(CARRIER in socket) && !socket.destroyed;
 }
 
-/** Whether a request that has not been sent may still be. One of node:http that was
- * destroyed may not. */
-function mayGo(request: object): boolean {
-  return !(request instanceof ClientRequest && request.destroyed);
+/** Whether a request that has not been sent may still be. One of node:http that was destroyed
+ * may not; others, such as a stream of HTTP/2, may have been sent by then. */
+function mayGo(request: { reusedSocket?: boolean; destroyed?: boolean }): boolean {
+  return request.reusedSocket === undefined || !request.destroyed;
 }

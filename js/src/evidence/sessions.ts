@@ -1,7 +1,7 @@
 /** Hears of the requests of node:http2, on sessions that were begun before too. */
 
 import { errorMonitor } from "node:events";
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { Duplex } from "node:stream";
 import { CARRIER, Requests } from "./requests.js";
 import { before, failed, left, made, markCarrier, touched, unwatched } from "./traffic.js";
@@ -11,7 +11,8 @@ import { before, failed, left, made, markCarrier, touched, unwatched } from "./t
 const served = new WeakMap<ClientHttp2Session, number>();
 
 /** Hears of requests. Node does not export the classes that make them. */
-export function hearHttp2(): void {
+export async function hearHttp2(): Promise<void> {
+  const { connect } = await import("node:http2"); // `fetch` needs it too, but not every import
   const createConnection = () => new Duplex({ read() {}, write: (_, __, done) => done() });
   const session = connect("http://localhost", { createConnection });
   const stream = session.request();
@@ -34,8 +35,9 @@ export function hearHttp2(): void {
       unwatched("an answer to a request that was made to this process", attempt, false);
     }
   };
-  before(streams, "_write", writing);
-  before(streams, "_writev", writing);
+  for (const write of ["write", "_write", "_writev"] as const) {
+    before(streams, write, writing);
+  }
 }
 
 function asked(session: ClientHttp2Session, stream: ClientHttp2Stream): void {

@@ -1,10 +1,9 @@
 /** Hears of what is written on connections: those of requests that tell of themselves, and those
  * of whatever else is built on net.Socket, such as databases' drivers. */
 
-import { ClientRequest } from "node:http";
 import { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { CARRIER, Requests } from "./requests.js";
+import { Requests } from "./requests.js";
 import { before, free, left, made, markCarrier, type Request, unwatched } from "./traffic.js";
 
 /** A connection, with what Node's types do not tell of. */
@@ -14,8 +13,12 @@ interface Connection extends TLSSocket {
   readonly secureConnecting?: boolean;
   /** Of a connection that was accepted. */
   readonly server?: unknown;
-  /** What node:http sends on it: a request, or an answer. */
-  readonly _httpMessage?: object | null;
+  /** What node:http sends on it: a request, or an answer on one that was accepted. */
+  readonly _httpMessage?: HttpRequest | null;
+}
+
+interface HttpRequest {
+  readonly reusedSocket: boolean;
 }
 
 /** Which request a connection of undici's carries. */
@@ -27,50 +30,49 @@ export function carry(socket: Socket, request: Request): void {
   carried.set(socket, request);
 }
 
-/** Hears of writes, and of connections that are begun. */
+/** Hears of writes, and of connections that are begun. What is written while the connection is
+ * busy is heard of when it is handed over, and again when it goes, maybe by other code. */
 export function hearSockets(): void {
   before(Socket.prototype, "connect", (socket) => {
-    free(socket as Socket);
-    Requests.current()?.opened(socket as Socket);
+    free(socket);
+    Requests.current()?.opened(socket);
   });
-  before(Socket.prototype, "_write", (socket) => writing(socket as Connection));
-  before(Socket.prototype, "_writev", (socket) => writing(socket as Connection));
+  for (const write of ["write", "_write", "_writev"] as const) {
+    before(Socket.prototype, write, (socket) => writing(socket as Connection));
+  }
 }
 
-/** Something is to be written: it is sent once the connection stands, which an encrypted one does
- * when both sides have agreed on keys. */
+/** Connections that do not stand, and on which something is to be written. */
+const waiting = new WeakSet<object>();
+
+/** Something is to be written. On a connection of the attempt's own, or of a request, it is sent
+ * once that stands, which an encrypted one does when both sides have agreed on keys; on another
+ * one, nobody knows when. */
 function writing(socket: Connection): void {
   const attempt = Requests.current();
-  const request = socket._httpMessage ?? carried.get(socket);
-  if (request instanceof ClientRequest) {
-    made(request, attempt);
+  const { _httpMessage: plain, server } = socket;
+  if (server || socket._isStdio) {
+    server && unwatched("a connection that was made to this process", attempt, false);
+    return;
+  }
+  if (plain) {
+    made(plain, attempt);
     markCarrier(socket);
   }
-  const writes = () => written(socket, request, attempt);
-  const secure = socket.encrypted && socket.secureConnecting;
-  if (secure || socket.connecting) {
-    socket.once(socket.encrypted ? "secureConnect" : "connect", writes);
-  } else {
-    writes();
+  const request = plain ?? carried.get(socket);
+  const written = () =>
+    request
+      ? left(request, { socket, attempt, isFresh: plain?.reusedSocket === false })
+      : unwatched(`a connection that is not watched${to(socket)}`, attempt);
+  const stands = !socket.connecting && !(socket.encrypted && socket.secureConnecting);
+  if (stands || !(request || attempt?.hasOpened(socket))) {
+    written();
+  } else if (!waiting.has(socket)) {
+    waiting.add(socket);
+    socket.once(socket.encrypted ? "secureConnect" : "connect", written);
   }
 }
 
-function written(
-  socket: Connection,
-  request: Request | undefined,
-  attempt: Requests | undefined,
-): void {
-  if (socket.server) {
-    unwatched("a connection that was made to this process", attempt, false);
-  } else if (request) {
-    left(request, {
-      socket,
-      attempt,
-      isFresh: request instanceof ClientRequest && !request.reusedSocket,
-    });
-  } else if (!(CARRIER in socket) && !socket._isStdio) {
-    const { remoteAddress, remotePort } = socket;
-    const where = remoteAddress ? `, to ${remoteAddress} port ${remotePort}` : "";
-    unwatched(`a connection that is not watched${where}`, attempt);
-  }
+function to({ remoteAddress, remotePort }: Socket): string {
+  return remoteAddress ? `, to ${remoteAddress} port ${remotePort}` : "";
 }

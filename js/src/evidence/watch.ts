@@ -2,30 +2,31 @@
 
 import { hearHttp, hearUndici } from "./channels.js";
 import { hearDatagrams, hearProcesses, hearThreads } from "./others.js";
-import type { Requests } from "./requests.js";
 import { hearHttp2 } from "./sessions.js";
 import { hearSockets } from "./sockets.js";
 
 /** Bun and Deno have what Node has, and send by other ways. */
 const IS_NODE = !("bun" in process.versions || "deno" in process.versions);
 
-let watching = false;
+let watching: Promise<void> | undefined;
+let isWatching = !IS_NODE;
 
-/** Does something as a part of an attempt. From the first time on, what leaves is watched. */
-export function watch<T>(attempt: Requests, work: () => T): T {
-  if (IS_NODE && !watching) {
-    watching = true;
-    for (const hear of [
-      hearUndici,
-      hearHttp,
-      hearSockets,
-      hearHttp2,
-      hearProcesses,
-      hearThreads,
-      hearDatagrams,
-    ]) {
-      hear();
-    }
+/** Watches what leaves from now on. It is done when this process's first attempt is made, so that
+ * nothing else of the process is touched by an import. */
+export function startWatching(): Promise<void> | undefined {
+  if (!isWatching) {
+    watching ??= hear();
   }
-  return attempt.within(work);
+  return isWatching ? undefined : watching;
+}
+
+async function hear(): Promise<void> {
+  await hearHttp2();
+  hearUndici();
+  hearHttp();
+  hearSockets();
+  hearProcesses();
+  hearThreads();
+  hearDatagrams();
+  isWatching = true;
 }

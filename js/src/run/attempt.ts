@@ -3,7 +3,7 @@
 import { type Result, timed } from "../call/result.js";
 import { closesAtOnce } from "../evidence/look.js";
 import { type Doubt, type Peer, Requests } from "../evidence/requests.js";
-import { watch } from "../evidence/watch.js";
+import { startWatching } from "../evidence/watch.js";
 import type { Attempter } from "./options.js";
 import type { Task } from "./task.js";
 
@@ -31,12 +31,16 @@ export async function makeAttempt(
   since: number,
 ): Promise<Attempted> {
   const { signal, onlyRequest } = task;
+  const starting = startWatching();
+  if (starting) {
+    await starting;
+  }
   const started = task.now();
   const requests = new Requests(since);
   let raised: Attempted["raised"];
   let result: Result;
   try {
-    result = await watch(requests, async () => attempter({ attempt: number, signal }));
+    result = await requests.within(async () => attempter({ attempt: number, signal }));
   } catch (error) {
     raised = { error };
     result = task.resultOf(error, requests);

@@ -8,6 +8,7 @@ import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { inspect, promisify } from "node:util";
+import axios from "axios";
 import { type Call, Policy, type Result, resultOf } from "outlast";
 import { request as undiciRequest } from "undici";
 import { closedPort, folder, listen, READ, refused, reset, serve, WRITE } from "../helpers.js";
@@ -238,6 +239,73 @@ test("errors with a status", () => {
   assert.equal(result?.retryAfter, 1500);
   const broken = Object.assign(reset(), { response: { statusCode: 200 } });
   assert.equal(resultOf(broken)?.httpStatus, undefined);
+});
+
+test("the errors of fetch in Deno and Bun", () => {
+  const url = "error sending request for url (http://127.0.0.1:2/)";
+  const from = "error sending request from 127.0.0.1:3 for http://127.0.0.1:2/ (127.0.0.1:2)";
+  const deno = (text: string) => new TypeError("fetch failed", { cause: new Error(text) });
+  const bun = (code: string) => Object.assign(new TypeError(`${code}: a text`), { code });
+  for (const [error, failure] of [
+    [deno(`${url}: client error (Connect): dns error: failed to lookup`), "unresolved"],
+    [deno(`${url}: client error (Connect): tcp connect error: refused`), "unconnected"],
+    [deno(`${url}: client error (Connect): tls handshake eof`), "unconnected"],
+    [deno(`${url}: client error (Connect): invalid peer certificate: UnknownIssuer`), "untrusted"],
+    [deno(`${from}: client error (SendRequest): connection error`), "broke"],
+    [deno(`${from}: client error (SendRequest): invalid HTTP version parsed`), "malformed"],
+    [new TypeError("error reading a body from connection"), "cut"],
+    [bun("ECONNREFUSED"), "unconnected"],
+    [bun("ENETUNREACH"), "unconnected"],
+    [bun("ECONNRESET"), "broke"],
+  ] as const) {
+    assert.equal(resultOf(error)?.failure, failure, inspect(error));
+  }
+});
+
+test("a Retry-After that is none is not heard", () => {
+  const retryAfter = (header: string) => {
+    const response = { status: 503, headers: { "retry-after": header } };
+    return resultOf(Object.assign(new Error("busy"), { response }))?.retryAfter;
+  };
+  for (const header of ["in 5", "5 s", "May 5", "Monday", "-1", "0x10", ""]) {
+    assert.equal(retryAfter(header), undefined, header);
+  }
+  // The three forms of a date, the last two of them obsolete.
+  for (const date of [
+    "Sun, 06 Nov 2994 08:49:37 GMT",
+    "Sunday, 06-Nov-49 08:49:37 GMT",
+    "Sun Nov  6 08:49:37 2994",
+  ]) {
+    assert.ok(retryAfter(date)! > 0, date);
+  }
+  assert.equal(retryAfter("Sun, 06 Nov 1994 08:49:37 GMT"), 0);
+});
+
+test("a time limit, by axios", async (t) => {
+  const port = await listen(t, () => {});
+  const url = `http://127.0.0.1:${port}/`;
+  for (const limit of [{ signal: AbortSignal.timeout(50) }, { timeout: 50 }]) {
+    const late = await caught(() => axios.get(url, limit));
+    assert.equal(resultOf(late)?.timedOut, true, String(late));
+  }
+  const controller = new AbortController();
+  const asked = axios.get(url, { signal: controller.signal });
+  controller.abort();
+  assert.equal(resultOf(await caught(() => asked)), undefined); // its caller gave up
+});
+
+test("an error's line has what its causes say, once", async () => {
+  const port = await closedPort();
+  const error = await caught(() => fetch(`http://127.0.0.1:${port}/`));
+  const message = `TypeError: fetch failed: connect ECONNREFUSED 127.0.0.1:${port}`;
+  assert.equal(resultOf(error)?.message, message);
+  const both = await caught(() => fetch(`http://localhost:${port}/`));
+  assert.match(
+    String(resultOf(both)?.message),
+    /^TypeError: fetch failed: connect ECONNREFUSED \S+$/,
+  );
+  const wrapped = new Error("asking\n  failed", { cause: reset() });
+  assert.equal(resultOf(wrapped)?.message, "Error: asking failed: read ECONNRESET");
 });
 
 test("errors of processes", async () => {

@@ -7,9 +7,9 @@ import { execFileSync, fork, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { request as httpRequest } from "node:http";
+import { createServer, request as httpRequest } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type LookupFunction } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
@@ -103,6 +103,53 @@ const EFFECTS: Record<string, (t: TestContext) => Promise<Effect>> = {
       await until(() => applied > before);
     };
     return [act, () => applied - 1];
+  },
+
+  "a connection that does not stand yet": async (t) => {
+    const [port, applied] = await counter(t);
+    const lookup: LookupFunction = (_, { all }, tell) => {
+      const found = () =>
+        all ? tell(null, [{ address: "127.0.0.1", family: 4 }]) : tell(null, "127.0.0.1", 4);
+      setTimeout(found, 300);
+    };
+    const socket = connect({ port, host: "slow.test", lookup });
+    t.after(() => socket.destroy());
+    return [() => void socket.write("INCR x\r\n"), applied];
+  },
+
+  "a connection that is busy": async (t) => {
+    let got = 0;
+    const port = await listen(t, (socket) => {
+      const read = (data: Buffer) => {
+        got += data.length;
+      };
+      setTimeout(() => socket.on("data", read), 500);
+    });
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    t.after(() => socket.destroy());
+    const much = Buffer.alloc(20_000_000);
+    socket.write(much);
+    return [() => void socket.write("x"), () => Math.max(0, got - much.length)];
+  },
+
+  "a connection that was upgraded": async (t) => {
+    let applied = 0;
+    const upgrading = createServer().on("upgrade", (_, socket) => {
+      socket.write("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
+      socket.on("data", () => socket.write(`${++applied}`)).on("error", () => {});
+      t.after(() => socket.destroy());
+    });
+    await once(upgrading.listen(0, "127.0.0.1"), "listening");
+    t.after(() => upgrading.close());
+    const headers = { connection: "upgrade", upgrade: "x" };
+    const asked = httpRequest({ port: (upgrading.address() as AddressInfo).port, headers }).end();
+    const [, socket] = await once(asked, "upgrade");
+    const act = () => {
+      socket.write("INCR x");
+      return once(socket, "data");
+    };
+    return [act, () => applied];
   },
 
   "an encrypted connection that was made before": async (t) => {
@@ -250,6 +297,7 @@ for (const [name, effect] of Object.entries(EFFECTS)) {
       assert.match(error.message, /that nothing was sent was not seen: .* (used|was sent)/);
       return true;
     });
+    await until(() => applied() > 0);
     assert.equal(applied(), 1);
   });
 }
