@@ -138,6 +138,31 @@ async function waiting(policy, count) {
   show(`${calls}: the event loop's delay, worst`, worst, "ms");
 }
 
+/** Many requests that are refused at once: by themselves, and as calls that then wait. */
+async function failing(count) {
+  const nowhere = "http://127.0.0.1:2/"; // nobody listens there
+  const post = () => fetch(nowhere, { method: "POST", body: "x" });
+  const all = (ask) => Promise.all(Array.from({ length: count }, ask));
+  await all(() => post().catch(() => {}));
+  await retry(post, { remote: true, write: true, connectRetry: false }).catch(() => {});
+  const bare = await delayed(() => all(() => post().catch(() => {})));
+  const controller = new AbortController();
+  const { signal } = controller;
+  let left = count;
+  const called = await delayed(
+    () =>
+      new Promise((waiting) => {
+        const observe = ({ type }) => type === "waiting" && --left === 0 && waiting();
+        const write = { remote: true, write: true };
+        all(() => retry(post, write, { signal, observe }).catch(() => {}));
+      }),
+  );
+  controller.abort();
+  const requests = `${count.toLocaleString("en")} requests refused at once`;
+  show(`${requests}: the event loop's delay, worst`, bare.worst, "ms");
+  show(`${requests}, called by retry: the same`, called.worst, "ms");
+}
+
 /** Answers of a server in this process, while decisions are made as fast as can be. */
 async function serving(policy) {
   const server = createServer((_, answer) => answer.end("x")).listen(0, "127.0.0.1");
@@ -189,5 +214,6 @@ await calling();
 await aborting(policy);
 await serving(policy);
 await memory();
+await failing(1000);
 await waiting(policy, 1000);
 await waiting(policy, 10_000);

@@ -82,7 +82,7 @@ const connecting: Known = (error, code, message) => {
   }
   // Of the system's errors, only a bare one of Bun's says nothing of what was being done.
   const noRoute = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !syscall;
-  if (syscall === "connect" || /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED)$/.test(code) || noRoute) {
+  if (syscall === "connect" || UNMADE.test(code) || noRoute) {
     return UNCONNECTED;
   }
   const tunnel = /^Proxy response \((\d+)\)/.exec(message);
@@ -92,6 +92,8 @@ const connecting: Known = (error, code, message) => {
   // A server, or what stands before it, took the connection and closed it at once.
   return message.includes("before secure TLS connection") ? UNCONNECTED : undefined;
 };
+
+const UNMADE = /^(ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_SOCKET_CLOSED_BEFORE_CONNECTION)$/;
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
@@ -124,6 +126,7 @@ const answering: Known = (error, code, message) => {
     message === "stream has been aborted" ||
     code === "ERR_STREAM_PREMATURE_CLOSE" ||
     code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" ||
+    code === "UND_ERR_REQ_RETRY" ||
     code === "HPE_INVALID_EOF_STATE";
   if (broken) {
     return { failure: "cut" };
@@ -140,10 +143,14 @@ const BROKEN = new Set(
   ).split(" "),
 );
 
-const breaking: Known = (_, code, message) => {
-  const closed = message === "socket hang up" || message === "other side closed";
-  return closed || BROKEN.has(code) ? { failure: "broke" } : undefined;
-};
+const CLOSED = new Set([
+  "socket hang up",
+  "other side closed",
+  "The HTTP/2 stream has been early terminated", // got's
+]);
+
+const breaking: Known = (_, code, message) =>
+  CLOSED.has(message) || BROKEN.has(code) ? { failure: "broke" } : undefined;
 
 /** Deno's `fetch` tells by a text only, which is reqwest's. */
 const denos: Known = (_, __, message) => {

@@ -16,7 +16,7 @@ interface Undocumented {
 
 /** Hears of processes that are begun, and of messages to them. */
 export function hearProcesses(): void {
-  const used = () => unwatched("another process");
+  const used = () => unwatched("used another process");
   const hearMessages = (child: unknown) => {
     if (child instanceof ChildProcess && "send" in child) {
       before(child, "send", used);
@@ -39,15 +39,15 @@ export function hearProcesses(): void {
   if (process.send) {
     // Whoever began this process, such as a test runner, is told of much besides attempts.
     before(process, "send", () =>
-      unwatched("the process that began it", Requests.current(), false),
+      unwatched("told the process that began it", Requests.current(), false),
     );
   }
 }
 
 /** Hears of threads that are begun, and of messages to them. */
 export function hearThreads(): void {
-  on("worker_threads", () => unwatched("another thread"));
-  const told = () => unwatched("another thread", Requests.current(), isMainThread);
+  on("worker_threads", () => unwatched("used another thread"));
+  const told = () => unwatched("used another thread", Requests.current(), isMainThread);
   before(MessagePort.prototype, "postMessage", told);
   before(BroadcastChannel.prototype, "postMessage", told);
 }
@@ -55,6 +55,6 @@ export function hearThreads(): void {
 /** Hears of datagrams. Most of them are measurements, so those of other code do not count. */
 export function hearDatagrams(): void {
   before(DatagramSocket.prototype, "send", () => {
-    unwatched("a datagram", Requests.current(), false);
+    unwatched("sent a datagram", Requests.current(), false);
   });
 }

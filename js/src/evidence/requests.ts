@@ -29,7 +29,7 @@ export class Requests {
   readonly #elsewhere = elsewhere.count;
   #made = 0;
   #sent = ""; // what of it was sent
-  #used = ""; // what it used that is not watched
+  #used = ""; // what it did that is not watched
   #over = false;
   /** The server that its last request was sent to. */
   peer: Peer | undefined;
@@ -107,7 +107,7 @@ export class Requests {
 
   #meanwhile(): string {
     const { count, what } = elsewhere;
-    return count > this.#elsewhere ? `meanwhile this process used ${what}` : "";
+    return count > this.#elsewhere ? `meanwhile this process ${what}` : "";
   }
 
   /** It made a request.
@@ -141,10 +141,10 @@ export class Requests {
     this.#outer?.failed(error);
   }
 
-  /** It used what is not watched.
+  /** It did what is not watched.
    * @internal */
   used(what: string): void {
-    this.#used ||= `the attempt used ${what}`;
+    this.#used ||= `the attempt ${what}`;
     this.#outer?.used(what);
   }
 

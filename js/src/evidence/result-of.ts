@@ -67,9 +67,10 @@ function failureResult(error: unknown, meaning: Meaning, attempted: Attempted): 
   if (!failure) {
     return { timedOut: true, message, sent: sentIn(attempted) };
   }
-  const { early, idleSince } = knownIn(attempted.requests, error) ?? {};
-  const isEarly = meaning.early || early;
-  const isStale = idleSince !== undefined && idleSince < (attempted.requests?.since ?? -Infinity);
+  const { requests } = attempted;
+  const { early, idleSince = Infinity } = knownIn(requests, error) ?? {};
+  const isEarly = meaning.early || early !== undefined;
+  const isStale = idleSince < (requests?.since ?? -Infinity);
   return {
     failure: failure === "broke" ? (early ?? (isStale ? "stale" : "broke")) : failure,
     message,
@@ -135,20 +136,22 @@ interface StatusResponse {
   text?: unknown;
 }
 
-/** An answer with a status that says of a failure, as axios, got and others have it. */
+/** An answer with a status that says of a failure, as axios, got, ky and others have it, and
+ * undici in the error itself. */
 function statusResult(error: unknown): Result | undefined {
-  if (!(error instanceof Error) || !("response" in error)) {
+  if (!(error instanceof Error) || !("response" in error || "statusCode" in error)) {
     return undefined;
   }
-  const response = error.response as StatusResponse | null | undefined;
-  const status = response?.status ?? response?.statusCode;
-  if (!response || !Number.isInteger(status) || (status as number) < 400) {
+  const { response } = error as { response?: StatusResponse | null };
+  const { status, statusCode, headers, data, body, text } = response ?? (error as StatusResponse);
+  const code = status ?? statusCode;
+  if (!Number.isInteger(code) || (code as number) < 400) {
     return undefined;
   }
   return {
-    httpStatus: status as number,
-    message: textOf(response.data ?? response.body ?? response.text),
-    retryAfter: retryAfterOf(header(response.headers, "retry-after")),
+    httpStatus: code as number,
+    message: textOf(data ?? body ?? text),
+    retryAfter: retryAfterOf(header(headers, "retry-after")),
   };
 }
 

@@ -32,7 +32,7 @@ export async function hearHttp2(): Promise<void> {
     if (Object.getPrototypeOf(stream) === clients) {
       touched(stream, attempt);
     } else {
-      unwatched("an answer to a request that was made to this process", attempt, false);
+      unwatched("wrote on a connection that was made to it", attempt, false);
     }
   };
   for (const write of ["write", "_write", "_writev"] as const) {

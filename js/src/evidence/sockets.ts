@@ -50,9 +50,12 @@ const waiting = new WeakSet<object>();
  * one, nobody knows when. */
 function writing(socket: Connection): void {
   const attempt = Requests.current();
-  const { _httpMessage: plain, server } = socket;
-  if (server || socket._isStdio) {
-    server && unwatched("a connection that was made to this process", attempt, false);
+  const { _httpMessage: plain } = socket;
+  if (socket._isStdio) {
+    return;
+  }
+  if (socket.server) {
+    unwatched("wrote on a connection that was made to it", attempt, false);
     return;
   }
   if (plain) {
@@ -63,7 +66,7 @@ function writing(socket: Connection): void {
   const written = () =>
     request
       ? left(request, { socket, attempt, isFresh: plain?.reusedSocket === false })
-      : unwatched(`a connection that is not watched${to(socket)}`, attempt);
+      : unwatched(`wrote on a connection that is not watched${to(socket)}`, attempt);
   const stands = !socket.connecting && !(socket.encrypted && socket.secureConnecting);
   if (stands || !(request || attempt?.hasOpened(socket))) {
     written();

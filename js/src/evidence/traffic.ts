@@ -22,8 +22,8 @@ export interface Known {
   /** It ended something that the server has not acted on. */
   readonly early: Early | undefined;
   /** Since when its connection had stood idle as the request was sent on it, in milliseconds of
-   * `performance.now()`; none if it is not known. */
-  readonly idleSince: number | undefined;
+   * `performance.now()`; infinite if it is not known. */
+  readonly idleSince: number;
 }
 
 /** What is known of an error by what passed. */
@@ -31,9 +31,10 @@ export function knownOf(error: unknown, depth = 0): Known | undefined {
   if (typeof error !== "object" || error === null || depth > DEEP) {
     return undefined;
   }
-  const known = { early: early.get(error), idleSince: idleBefore.get(error) };
-  const isKnown = known.early !== undefined || known.idleSince !== undefined;
-  return isKnown ? known : knownOf((error as Error).cause, depth + 1);
+  const isKnown = early.has(error) || idleBefore.has(error);
+  return isKnown
+    ? { early: early.get(error), idleSince: idleBefore.get(error) ?? Infinity }
+    : knownOf((error as Error).cause, depth + 1);
 }
 
 /** The same of the error that ended an attempt. A client that makes errors of its own may keep of
@@ -84,10 +85,10 @@ export function left(request: Request, sending?: Sending): void {
 export function touched(request: object, attempt?: Requests): void {
   const maker = makers.get(request);
   if (!maker?.running) {
-    enter("a request that no attempt made");
+    enter("sent a request of no attempt");
   }
   if (attempt && !maker?.isPartOf(attempt)) {
-    attempt.used("a request that was made outside of it");
+    attempt.used("sent a request that was made outside of it");
   }
 }
 
@@ -120,7 +121,7 @@ export function failed(request: Request, error: unknown, why: Early | undefined)
     early.set(key, why);
   } else {
     maker?.left(request);
-    idle !== undefined && idleBefore.set(key, idle);
+    idleBefore.set(key, idle ?? Infinity);
   }
 }
 
@@ -135,9 +136,9 @@ export function markCarrier(socket: object, by = "others"): void {
 }
 
 /**
- * Something is used that is not watched.
+ * Something is done of which it is not seen what it does.
  *
- * @param what For the caller.
+ * @param what For the caller, as what somebody did.
  * @param attempt The attempt whose code does it.
  * @param everywhere It counts for other attempts too: whatever is done by a queue or a pool may
  *     be a part of them.

@@ -237,6 +237,11 @@ test("errors with a status", () => {
   const result = resultOf(Object.assign(new Error("failed"), { response: got }));
   assert.deepEqual([result?.httpStatus, String(result?.message)], [429, "slow"]);
   assert.equal(result?.retryAfter, 1500);
+  const undici = { statusCode: 503, headers: { "retry-after": "1" }, code: "UND_ERR_REQ_RETRY" };
+  const retried = resultOf(Object.assign(new Error("Request failed"), undici));
+  assert.deepEqual([retried?.httpStatus, retried?.retryAfter], [503, 1000]);
+  const partial = resultOf(Object.assign(new Error("failed"), { ...undici, statusCode: 200 }));
+  assert.equal(partial?.failure, "cut");
   const broken = Object.assign(reset(), { response: { statusCode: 200 } });
   assert.equal(resultOf(broken)?.httpStatus, undefined);
 });

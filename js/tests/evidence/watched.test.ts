@@ -62,7 +62,7 @@ test("what this process does beside it may be a part of it, unless the caller sa
   const ended = await refused(written);
   assert.ok(ended instanceof Indeterminate, String(ended));
   const why =
-    /meanwhile this process used a connection that is not watched, to 127.0.0.1 port \d+ \(onlyRequest: true says/;
+    /meanwhile this process wrote on a connection that is not watched, to 127.0.0.1 port \d+ \(onlyRequest: true says/;
   assert.match(ended.message, why);
   const claimed = await refused(written, { onlyRequest: true });
   assert.ok(claimed instanceof Exhausted, String(claimed));
