@@ -34,10 +34,7 @@ export function hearUndici(): void {
     left(request, { socket, attempt: Requests.current() });
   });
   on("undici:request:headers", ({ request }: Message) => left(request));
-  on("undici:request:trailers", ({ request }: Message) => {
-    const socket = sockets.get(request);
-    socket && free(socket);
-  });
+  on("undici:request:trailers", ({ request }: Message) => free(sockets.get(request)));
   on("undici:request:error", ({ request, error }: Message) => {
     failed(request, error, isUnconnected(error) ? "unconnected" : undefined);
   });
@@ -52,7 +49,7 @@ export function hearHttp(): void {
   on("http.client.response.finish", ({ request }: Message) => {
     made(request);
     left(request);
-    request.socket && free(request.socket);
+    free(request.socket);
   });
   on("http.client.request.error", ({ request, error }: Message) => {
     made(request);

@@ -48,7 +48,9 @@ function asked(session: ClientHttp2Session, stream: ClientHttp2Stream): void {
     }
     served.set(session, Number.POSITIVE_INFINITY);
     session.on("goaway", (_, last: number) => served.set(session, last));
-    socket && markCarrier(socket);
+    if (socket) {
+      markCarrier(socket);
+    }
   }
   made(stream);
   const ended = (error?: unknown) => {
@@ -59,5 +61,9 @@ function asked(session: ClientHttp2Session, stream: ClientHttp2Stream): void {
   stream.once("ready", () => touched(stream));
   stream.once("response", () => left(stream));
   stream.once(errorMonitor, ended);
-  stream.once("close", () => stream.errored || ended());
+  stream.once("close", () => {
+    if (!stream.errored) {
+      ended();
+    }
+  });
 }

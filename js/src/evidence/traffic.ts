@@ -102,8 +102,10 @@ function peerOf(request: Request, { socket, isFresh }: Sending): Peer | undefine
 }
 
 /** A connection has been begun, or has answered. */
-export function free(socket: Socket): void {
-  freed.set(socket, performance.now());
+export function free(socket: Socket | null | undefined): void {
+  if (socket) {
+    freed.set(socket, performance.now());
+  }
 }
 
 /**

@@ -15,18 +15,21 @@ let isWatching = !IS_NODE;
  * nothing else of the process is touched by an import. */
 export function startWatching(): Promise<void> | undefined {
   if (!isWatching) {
-    watching ??= hear();
+    watching ??= hear().catch(() => {}); // such as of a Node without cryptography
   }
   return isWatching ? undefined : watching;
 }
 
 async function hear(): Promise<void> {
-  await hearHttp2();
-  hearUndici();
-  hearHttp();
-  hearSockets();
-  hearProcesses();
-  hearThreads();
-  hearDatagrams();
-  isWatching = true;
+  try {
+    await hearHttp2();
+    hearSockets();
+    hearProcesses();
+    hearThreads();
+    hearDatagrams();
+    hearUndici(); // these last: where something cannot be heard, no request is seen
+    hearHttp();
+  } finally {
+    isWatching = true;
+  }
 }

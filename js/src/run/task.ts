@@ -76,7 +76,9 @@ export class Task {
   #mapped(error: unknown, requests: Requests): Result | undefined {
     try {
       const result = requests.within(() => this.#options.resultOf?.(error));
-      result && checkResult(result);
+      if (result) {
+        checkResult(result);
+      }
       return result;
     } catch (wrong) {
       if (wrong instanceof Error && wrong !== error) {
