@@ -25,9 +25,7 @@ async function main() {
   await Policy.load("curl"); // a document that the package carries
   console.log("up");
   const read = { remote: true, write: false };
-  // What Deno's fetch says of a refused connection is not known yet.
-  const fetching = "Deno" in globalThis ? () => ask(url) : async () => (await fetch(url)).text();
-  const fetched = retry(fetching, read);
+  const fetched = retry(async () => (await fetch(url)).text(), read);
   const asked = retry(() => ask(url), read);
   console.log((await Promise.all([fetched, asked])).join(" "));
 }
