@@ -168,16 +168,16 @@ release() {
 # mask of new files' modes, the clock (for what loads the C library) and, since
 # Go's compiler would only be asked for what it made before, its cache.
 check_release() {
-  local again
+  local again modules_had
   again=$(mktemp -d)
+  modules_had=$(go env GOMODCACHE)
   release
   git clone --quiet . "$again/another folder"
   (
     cd "$again/another folder"
     mkdir "$again/home"
     export HOME="$again/home" USER=other LOGNAME=other TZ=Asia/Kathmandu LC_ALL=C.UTF-8 LANG=tr_TR.UTF-8
-    GOMODCACHE=$(cd - >/dev/null && go env GOMODCACHE) GOCACHE="$again/cache" OUTLAST_DIST="$again/dist"
-    export GOMODCACHE GOCACHE OUTLAST_DIST TMPDIR="$again"
+    export GOMODCACHE="$modules_had" GOCACHE="$again/cache" TMPDIR="$again" OUTLAST_DIST="$again/dist"
     umask 077
     elsewhere ./build.sh release
   )
