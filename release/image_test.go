@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +16,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"outlast/plugin"
@@ -173,5 +178,41 @@ func TestInstalledPluginArtifact(t *testing.T) {
 	text, err := io.ReadAll(content)
 	if sum := sha256.Sum256(text); err != nil || "sha256:"+hex.EncodeToString(sum[:]) != digest {
 		t.Errorf("the layer is another file: %v", err)
+	}
+}
+
+// A registry takes both, and gives back what it took.
+func TestInstalledInARegistry(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	for _, layoutName := range []string{"image", "plugin"} {
+		outer := unpacked(t, layoutName)
+		top, err := outer.IndexManifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := top.Manifests[0]
+		at, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/" + layoutName + ":" + entry.Annotations["org.opencontainers.image.ref.name"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.MediaType.IsIndex() {
+			var index v1.ImageIndex
+			if index, err = outer.ImageIndex(entry.Digest); err == nil {
+				err = remote.WriteIndex(at, index)
+			}
+		} else {
+			var image v1.Image
+			if image, err = outer.Image(entry.Digest); err == nil {
+				err = remote.Write(at, image)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := remote.Get(at); err != nil || got.Digest != entry.Digest || got.MediaType != entry.MediaType {
+			t.Errorf("%s: %+v, %v", layoutName, got, err)
+		}
 	}
 }

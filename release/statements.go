@@ -102,14 +102,14 @@ func (r *release) provenance() error {
 		"predicateType": "https://slsa.dev/provenance/v1",
 		"predicate": map[string]any{
 			"buildDefinition": map[string]any{
-				"buildType":          "./build.sh release",
+				"buildType":          "urn:outlast:release:1", // ./build.sh release of that commit
 				"externalParameters": map[string]any{"version": r.version},
 				"resolvedDependencies": []any{
 					map[string]any{"name": "source", "digest": map[string]string{"gitCommit": r.commit}},
 					map[string]any{"name": "go", "annotations": map[string]string{"version": runtime.Version()}},
 				},
 			},
-			"runDetails": map[string]any{"builder": map[string]string{"id": "./build.sh release"}},
+			"runDetails": map[string]any{"builder": map[string]string{"id": "urn:outlast:build.sh"}},
 		},
 	}
 	text, err := json.MarshalIndent(statement, "", "  ")
