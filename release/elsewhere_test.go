@@ -5,7 +5,9 @@ import (
 	"debug/elf"
 	"debug/macho"
 	"debug/pe"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -94,5 +96,44 @@ func TestInstalledSums(t *testing.T) {
 		if s.Name != "SHA256SUMS" && !strings.Contains(string(sums), s.Digest["sha256"]+"  "+s.Name+"\n") {
 			t.Errorf("%s is not in\n%s", s.Name, sums)
 		}
+	}
+}
+
+// The digests are signed and checked as docs/releasing.md tells, with a key that is
+// made here; what was changed afterwards is found out.
+func TestInstalledSignature(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"minisign", "sha256sum"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	dir := t.TempDir()
+	must(t, "cp", "-r", theRelease(t)+"/.", dir)
+	in := func(argv ...string) error {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Dir = dir
+		return runQuietly(cmd)
+	}
+	sums := filepath.Join(dir, "SHA256SUMS")
+	if err := errors.Join(
+		in("minisign", "-G", "-W", "-p", "key.pub", "-s", "key.sec"),
+		in("minisign", "-S", "-s", "key.sec", "-m", sums, "-t", "outlast 0.1.0"),
+		in("minisign", "-V", "-p", "key.pub", "-m", sums),
+		in("sha256sum", "--check", "--quiet", "SHA256SUMS"),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "RELEASE.md"), []byte("another text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if in("sha256sum", "--check", "--quiet", "SHA256SUMS") == nil {
+		t.Error("a changed file is not found out")
+	}
+	if err := os.WriteFile(sums, []byte("another\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if in("minisign", "-V", "-p", "key.pub", "-m", sums) == nil {
+		t.Error("changed digests are not found out")
 	}
 }
