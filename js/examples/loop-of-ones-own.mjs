@@ -36,7 +36,7 @@ async function attempt(port) {
 const port = 40_000 + (process.pid % 20_000);
 setTimeout(() => server.listen(port, "127.0.0.1"), 2000);
 
-const session = (await Policy.load("omnigraph")).session({ remote: true, write: false });
+const session = (await Policy.load()).session({ remote: true, write: false });
 for (;;) {
   const { answer, result } = await attempt(port);
   const now = performance.now();

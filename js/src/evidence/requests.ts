@@ -1,7 +1,7 @@
 /**
  * What one attempt has sent. An error tells of one request, and an attempt may have made
  * others: by a redirect, by its client's own retry, beside it, on a driver's connection. So
- * each request and connection is watched where it passes, and entered here.
+ * each request and each connection is watched, and noted here.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";

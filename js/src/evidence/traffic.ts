@@ -1,5 +1,5 @@
-/** What passes, entered for the attempt that it is a part of. Each kind of client is heard in a
- * file of its own. */
+/** What leaves this process, noted for the attempt that it is a part of. How each kind of client
+ * is heard is in a file of its own. */
 
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
@@ -14,7 +14,8 @@ const idleBefore = new WeakMap<object, number>(); // by a request that was sent,
 const freed = new WeakMap<Socket, number>(); // when a connection was begun, or last answered
 const early = new WeakMap<object, Early>(); // by the error of what never left
 
-/** Why a server has not acted on a request: no connection stood, or it said so as it broke. */
+/** Why it is known that a server has not acted on a request: no connection stood, or the server
+ * said so before it broke. */
 export type Early = "unconnected" | "broke";
 
 /** What is known of an error, or of one behind it. */
@@ -26,7 +27,7 @@ export interface Known {
   readonly idleSince: number;
 }
 
-/** What is known of an error by what passed. */
+/** What is known of an error from the request that it ended. */
 export function knownOf(error: unknown, depth = 0): Known | undefined {
   if (typeof error !== "object" || error === null || depth > DEEP) {
     return undefined;
@@ -37,8 +38,8 @@ export function knownOf(error: unknown, depth = 0): Known | undefined {
     : knownOf((error as Error).cause, depth + 1);
 }
 
-/** The same of the error that ended an attempt. A client that makes errors of its own may keep of
- * the request's error only the code. */
+/** The same of the error that ended an attempt. A client may throw an error of its own, which has
+ * only the code of the request's. */
 export function knownIn(requests: Requests | undefined, error: unknown): Known | undefined {
   const { lastError } = requests ?? {};
   const same = codeOf(error) !== undefined && codeOf(error) === codeOf(lastError);
@@ -49,7 +50,7 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null | undefined)?.code;
 }
 
-/** A request asks a proxy for a tunnel: nothing of another request goes with that. */
+/** Whether a request only asks a proxy for a tunnel to the server. */
 function isTunnel(request: Request): boolean {
   return request.method === "CONNECT";
 }
@@ -80,19 +81,19 @@ export function left(request: Request, sending?: Sending): void {
   touched(request, sending?.attempt);
 }
 
-/** Something of a request is sent. That of another one is part of the attempt whose code sends it,
- * and that of none may be part of any. */
+/** A part of a request is sent. If another attempt made the request, it is a part of both; if none
+ * did, it may be a part of any. */
 export function touched(request: object, attempt?: Requests): void {
   const maker = makers.get(request);
   if (!maker?.running) {
-    enter("sent a request of no attempt");
+    note("sent a request of no attempt");
   }
   if (attempt && !maker?.isPartOf(attempt)) {
     attempt.used("sent a request that was made outside of it");
   }
 }
 
-/** The server at the other end. Since when the connection had stood idle is kept. */
+/** The server at the other end. Since when the connection had stood idle is noted. */
 function peerOf(request: Request, { socket, isFresh }: Sending): Peer | undefined {
   if (!idleBefore.has(request)) {
     idleBefore.set(request, isFresh ? performance.now() : (freed.get(socket) ?? -Infinity));
@@ -138,9 +139,9 @@ export function markCarrier(socket: object, by = "others"): void {
 }
 
 /**
- * Something is done of which it is not seen what it does.
+ * Something is used whose requests cannot be seen.
  *
- * @param what For the caller, as what somebody did.
+ * @param what What was done, for the caller.
  * @param attempt The attempt whose code does it.
  * @param everywhere It counts for other attempts too: whatever is done by a queue or a pool may
  *     be a part of them.
@@ -148,11 +149,11 @@ export function markCarrier(socket: object, by = "others"): void {
 export function unwatched(what: string, attempt = Requests.current(), everywhere = true): void {
   attempt?.used(what);
   if (everywhere) {
-    enter(what);
+    note(what);
   }
 }
 
-function enter(what: string): void {
+function note(what: string): void {
   elsewhere.count++;
   elsewhere.what = what;
 }
