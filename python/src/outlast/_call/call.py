@@ -32,6 +32,9 @@ class Call:
             effects. ``False``: it may make several, so what it reports does not
             prove that nothing of a write was applied. ``None``: the policy's
             rules alone decide.
+        refuses_before_acting: The caller's word that this server answers 409, 410,
+            412, 422, 429 and 503 before it does anything. Of a server that may act
+            first it makes a write apply twice.
         budget: The call's total budget in seconds, above 0. It runs from
             *started* on, and never ends an attempt. ``None``: no limit but the
             policy's own.
@@ -50,12 +53,13 @@ class Call:
     connect_retry: bool = True
     repeatable: bool = False
     one_request: bool | None = None
+    refuses_before_acting: bool = False
     budget: float | None = None
     label: str = ""
     started: float | None = None
 
     def __post_init__(self) -> None:
-        for field in ("remote", "write", "surface_conflict", "connect_retry", "repeatable"):
+        for field in _FLAGS:
             value = getattr(self, field)
             if not isinstance(value, bool):
                 raise TypeError(f"outlast: {field} is {value!r}, and must be True or False")
@@ -97,6 +101,8 @@ class Call:
             members["one_request"] = self.one_request
         if self.repeatable:
             members["repeatable"] = True
+        if self.refuses_before_acting:
+            members["refuses_before_acting"] = True
         if self.budget is not None:
             members["budget_us"] = wire.micros(self.budget, "budget")
         if self.started is not None:
@@ -104,3 +110,13 @@ class Call:
         if seed is not None:
             members["seed"] = seed
         return members
+
+
+_FLAGS = (
+    "remote",
+    "write",
+    "surface_conflict",
+    "connect_retry",
+    "repeatable",
+    "refuses_before_acting",
+)

@@ -58,6 +58,9 @@ class Outcome:
         retry_after: Seconds that the server asked for, if that ended the call.
         message: The outcome in a sentence that never quotes an attempt.
         remedy: What a person can do about it, ``""`` if nothing is known.
+        evidence: Of an indeterminate call: what kept this from being known to have
+            sent nothing, and what would have been evidence; ``""`` where only the
+            policy has judged.
         last_error: What the last attempt said, at most 1 KiB of it.
         history: The first four and the last four attempts that failed.
         result: The last attempt's result; ``None`` if none was made.
@@ -75,6 +78,7 @@ class Outcome:
     retry_after: float | None = None
     message: str = ""
     remedy: str = ""
+    evidence: str = ""
     last_error: str = ""
     history: tuple[Attempt, ...] = ()
     result: Result | None = None
@@ -118,6 +122,8 @@ class CallError(OutlastError):
         text += self.outcome.message or self.outcome.type
         if self.outcome.remedy:
             text += f". {self.outcome.remedy}"
+        if self.outcome.evidence:
+            text += f"\n  evidence: {self.outcome.evidence}"
         if self.outcome.last_error:
             text += f"\n  last error: {self.outcome.last_error}"
         return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal as signals
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from .._wire import values as wire
 from .warnings import warn
@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 Sent = Literal["no", "yes", "unknown"]
 """Whether an attempt's request left the caller."""
+
+Failure = Literal[
+    "", "unresolved", "unconnected", "untrusted", "broke", "stale", "cut", "malformed"
+]
+"""How a request failed, as its caller saw it."""
+
+FAILURES = get_args(Failure)
 
 MAX_SIGNAL_NAME = 32
 
@@ -34,8 +41,16 @@ class Result:
         message: What an exchange that failed said.
         retry_after: The server's Retry-After in seconds. Any number is safe; a
             negative one is ignored.
-        sent: Whether the request left the caller, where that is known better
-            than the texts can say.
+        sent: Whether anything left the caller. ``"no"`` is a claim that nothing of
+            the attempt can have had an effect: a write is repeated on it.
+        failure: How a request failed that got no whole answer: ``"unresolved"`` (no
+            address for the name), ``"unconnected"`` (no connection could be made),
+            ``"untrusted"`` (certificate or protocol refused in the handshake),
+            ``"broke"`` (the connection stood, and broke before an answer),
+            ``"stale"`` (so did one that had been kept open, idle, since before the
+            call's first failure), ``"cut"`` (it broke within the answer) or
+            ``"malformed"`` (what answered speaks no such protocol).
+        only_request: The attempt made this one request, and no other.
         signal: The name of the signal that ended the process, such as
             ``"SIGKILL"``.
         timed_out: The attempt was ended at its time limit.
@@ -46,7 +61,7 @@ class Result:
 
     Raises:
         TypeError: If a value has the wrong type.
-        ValueError: If there is no such *sent*, *signal* or *http_status*,
+        ValueError: If there is no such *sent*, *failure*, *signal* or *http_status*,
             or a time is out of bounds.
     """
 
@@ -57,6 +72,8 @@ class Result:
     message: bytes | str = ""
     retry_after: float | None = None
     sent: Sent = "unknown"
+    failure: Failure = ""
+    only_request: bool = False
     signal: str = ""
     timed_out: bool = False
     streamed: bool = False
@@ -80,6 +97,12 @@ class Result:
             raise ValueError(
                 f'outlast: sent is {self.sent!r}, and must be "no", "yes" or "unknown"'
             )
+        if self.failure not in FAILURES:
+            words = ", ".join(filter(None, FAILURES))
+            raise ValueError(f"outlast: failure is {self.failure!r}, and must be one of {words}")
+        if self.failure and self.is_process:
+            raise ValueError(f"outlast: failure is {self.failure!r}, and belongs to no process")
+        _check_seconds(self.retry_after)
         if not isinstance(self.signal, str):
             raise TypeError(f'outlast: signal is {self.signal!r}, and must be a name: "SIGKILL"')
         if len(wire.utf8(self.signal).encode()) > MAX_SIGNAL_NAME:
@@ -114,11 +137,16 @@ class Result:
         return cls(signal=signal_name(-returncode), stdout=stdout, stderr=stderr)
 
     @property
+    def is_process(self) -> bool:
+        """Whether it is a process's."""
+        return self.exit_code is not None or bool(self.signal)
+
+    @property
     def ok(self) -> bool:
         """Whether the attempt succeeded: exit code 0, or a 2xx status without a
-        message.
+        message or a failure.
         """
-        if self.timed_out or self.signal:
+        if self.timed_out or self.signal or self.failure:
             return False
         if self.exit_code is not None:
             return self.exit_code == 0
@@ -149,7 +177,18 @@ class Result:
             members["streamed"] = True
         if self.sent != "unknown":
             members["sent"] = self.sent
+        if self.failure:
+            members["failure"] = self.failure
+        if self.only_request:
+            members["only_request"] = True
         return cast("WireResult", members)
+
+
+def _check_seconds(value: Any) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise TypeError(
+            f"outlast: retry_after is {value!r}, and must be a number of seconds, or None"
+        )
 
 
 def _check_integer(value: Any, field: str) -> None:

@@ -13,6 +13,7 @@ from .._call.call import Call
 from .._call.outcome import Outcome
 from .._call.result import Result
 from .._run.policy import Policy
+from .._time import clock
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -117,6 +118,8 @@ def run_command(
         ValueError: If an argument is out of bounds, or a policy must be named.
         TypeError: If an argument has the wrong type.
     """
+    from .._run.perform import finish
+    from .._run.perform import run as perform
     from .command import Command
     from .stdin import Stdin
 
@@ -137,9 +140,10 @@ def run_command(
         timeout=attempt_timeout,
         kill_after=kill_after,
     )
-    outcome = _policy(policy, argv).run(
-        lambda: run(command), call, repair=repair, check=check, **options
-    )
+    # A process's requests are seen by nobody here.
+    task = _policy(policy, argv)._task(call, repair, None, None, options, watched=False)
+    sleep = clock.current().sleep
+    outcome = finish(perform(task, lambda: run(command), sleep, repair), call, check)
     assert outcome.result is not None
     return Completed(tuple(argv), outcome, outcome.result)
 
@@ -163,4 +167,4 @@ def _policy(policy: Policy | str | None, argv: Sequence[Any]) -> Policy:
             f"outlast: the command is {program!r}, and the default policy only knows what "
             "omnigraph prints: name a policy for it"
         )
-    return Policy()
+    return Policy("omnigraph")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BUILT_IN = ("omnigraph", "witan-core", "network")
 """The policies that the plugin carries."""
 
+FUNCTIONS = "network"
+"""The one for functions, by default."""
+
 
 class Document:
     """A policy as data: its name, its document, and how a request names it.
@@ -30,7 +33,7 @@ class Document:
 
     def __init__(
         self,
-        source: str | os.PathLike[str] | Mapping[str, Any] = "omnigraph",
+        source: str | os.PathLike[str] | Mapping[str, Any] = FUNCTIONS,
         *,
         check: bool = True,
         plugin: Plugin | None = None,
@@ -40,6 +43,7 @@ class Document:
         self._whole = b""  # the same once it has been: normalised
         self._reference = b""  # what names the policy in a request
         self._digest = ""
+        self._asks_failures: bool | None = None
         self._from(source)
         if check and not _is_name(source):
             self.check()
@@ -63,6 +67,7 @@ class Document:
     def _from_name(self, name: str) -> None:
         if name in BUILT_IN:
             self._reference = self._whole = wire.dumps(name)
+            self._asks_failures = name == FUNCTIONS
         elif name in bundled():
             self._text = _read(bundled()[name])
         else:
@@ -129,6 +134,15 @@ class Document:
         document: dict[str, Any] = json.loads(self._whole)
         return document
 
+    @property
+    def asks_failures(self) -> bool:
+        """Whether a rule asks how a host saw a request fail. Other documents know
+        such failures by texts only.
+        """
+        if self._asks_failures is None:
+            self._asks_failures = _asks(self._text)
+        return self._asks_failures
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})"
 
@@ -147,6 +161,15 @@ class Document:
         if not self._reference:
             self.check()
         return self._whole
+
+
+def _asks(text: str) -> bool:
+    """Whether a document asks for failures, be it right or not."""
+    try:
+        rules = json.loads(text).get("rules", ())
+        return any("failures" in each for rule in rules for each in rule.get("when", ()))
+    except (ValueError, TypeError, AttributeError):
+        return False
 
 
 def _is_name(source: object) -> TypeGuard[str]:

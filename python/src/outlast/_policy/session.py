@@ -12,7 +12,7 @@ from .._call.result import Result
 from .._plugin.envelope import AnswerError
 from .._time import clock
 from .._wire import values as wire
-from .request import random_seed, told
+from .request import random_seed, told, told_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +185,7 @@ class Session:
         if random is not None:
             members["random"] = wire.random_number(random)
         if result is not None:
-            members["result"] = result._members()
+            members["result"] = told_result(result, self._call, self._policy)
         return members
 
     def _answer(self, event: WireEvent, result: Result | None, explain: bool = False) -> Action:

@@ -12,8 +12,11 @@ from .._call.call import Call
 from .._call.errors import OutlastError
 from .._call.outcome import Outcome, error_of
 from .._call.result import Result
+from .._evidence.requests import Request, Requests, current
+from .._policy.document import FUNCTIONS
 from .._time import clock
 from .policy import Policy
+from .steps import ToBeAwaited
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,9 +52,10 @@ def retry(
     connect_retry: bool = True,
     repeatable: bool = False,
     one_request: bool | None = None,
+    refuses_before_acting: bool = False,
     budget: float | None = None,
     label: str | None = None,
-    policy: Policy | str = "omnigraph",
+    policy: Policy | str = FUNCTIONS,
     judge: Judge | None = None,
     repair: Callable[[bool], Any] | None = None,
     reraise: bool = False,
@@ -72,6 +76,8 @@ def retry(
         repeatable: A write that may be applied again, as for :class:`Call`.
         one_request: Whether an attempt makes one request that can have effects,
             as for :class:`Call`.
+        refuses_before_acting: This server answers 409, 410, 412, 422, 429 and 503
+            before it acts, as for :class:`Call`.
         budget: The total budget of one call of the function, in seconds;
             ``None``: no limit but the policy's own.
         label: A name for messages; ``None``: the function's qualified name.
@@ -101,6 +107,7 @@ def retry(
         connect_retry=connect_retry,
         repeatable=repeatable,
         one_request=one_request,
+        refuses_before_acting=refuses_before_acting,
         budget=budget,
         label=label or "",
     )
@@ -113,7 +120,7 @@ def retry(
         own = call if label is not None else replace(call, label=_name(function))
         task = Task(chosen, own, repairs=repair is not None, options=options)
         calls = _Calls(task, judge, repair, reraise)
-        if inspect.iscoroutinefunction(function):
+        if any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
             return calls.coroutine(function)
         return calls.function(function)
 
@@ -149,31 +156,59 @@ class _Calls:
 
             def attempt() -> Result:
                 values[:] = [function(*args, **kwargs)]
+                if _is_to_be_awaited(values[0]):
+                    raise ToBeAwaited(current.get())
                 return self._judged(values[0])
 
             ended = perform.run(self._task, attempt, clock.current().sleep, self._repair)
+            if isinstance(ended.error, ToBeAwaited):
+                again: Any = functools.partial(function, *args, **kwargs)
+                first: Any = values[0]
+                return cast(T, self._patient(again, first, ended.error.seen))
             return self._value(ended, values)
 
         return patient
 
     def coroutine(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-        from . import perform
-
         @functools.wraps(function)
         async def patient(*args: P.args, **kwargs: P.kwargs) -> T:
-            values: list[T] = []
-
-            async def attempt() -> Result:
-                values[:] = [await function(*args, **kwargs)]
-                return self._judged(values[0])
-
-            ended = await perform.arun(self._task, attempt, clock.current().asleep, self._repair)
-            return self._value(ended, values)
+            return await self._patient(functools.partial(function, *args, **kwargs))
 
         return patient
 
+    async def _patient(
+        self,
+        function: Callable[[], Awaitable[T]],
+        first: Awaitable[T] | None = None,
+        seen: Requests | Request | None = None,
+    ) -> T:
+        """A call in an event loop.
+
+        Args:
+            function: Gives what each attempt is to await.
+            first: What the first one is to, if there is such already.
+            seen: What was seen when that was made.
+        """
+        from . import perform
+
+        values: list[T] = []
+        began = [] if first is None else [first]
+
+        async def attempt() -> Result:
+            if began and seen is not None and (now := current.get()) is not None:
+                now.attempt.adopt(seen.attempt)
+            values[:] = [await (began.pop() if began else function())]
+            return self._judged(values[0])
+
+        ended = await perform.arun(self._task, attempt, clock.current().asleep, self._repair)
+        return self._value(ended, values)
+
     def _judged(self, value: object) -> Result:
         failure = None if self._judge is None else self._judge(value)
+        if failure is not None and not isinstance(failure, Result):
+            raise TypeError(
+                f"outlast: judge gave a {type(failure).__name__}, and must give a Result or None"
+            )
         return _SUCCESS if failure is None else failure
 
     def _value(self, ended: Ended, values: list[T]) -> T:
@@ -193,13 +228,19 @@ class _Calls:
 _SUCCESS = Result(exit_code=0)
 
 
+def _is_to_be_awaited(value: object) -> bool:
+    """Whether a value is a coroutine, or a future, and nothing besides."""
+    kind = type(value)
+    return hasattr(kind, "__await__") and not hasattr(kind, "__aenter__")
+
+
 def _attach(error: Exception, outcome: Outcome) -> None:
     try:
         setattr(error, ATTRIBUTE, outcome)
     except AttributeError:  # a class with slots
         return
     if hasattr(error, "add_note"):  # since Python 3.11
-        error.add_note(f"outlast: {outcome.message}")
+        error.add_note(". ".join(filter(None, (f"outlast: {outcome.message}", outcome.evidence))))
 
 
 def _name(function: Callable[..., Any]) -> str:

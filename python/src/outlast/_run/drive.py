@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 from .. import events
@@ -11,12 +13,35 @@ from .._call.action import Retry, Stop, WakeBy
 from .._call.errors import PluginError
 from .._call.outcome import Outcome
 from .._call.result import Result
+from .._evidence.requests import Requests, current
+from .._evidence.verdict import missing, with_evidence
 from .._policy.session import Session
 from .._time import clock
 from .._wire import values as wire
-from .steps import Done, Ended, LoadPlugin, MakeAttempt, MakeRepair, Step, Steps, Wait, timed
+from .steps import (
+    Done,
+    Ended,
+    LoadPlugin,
+    LookWhetherClosed,
+    MakeAttempt,
+    MakeRepair,
+    Step,
+    Steps,
+    ToBeAwaited,
+    Wait,
+    timed,
+)
 from .task import Task
 from .watched_wait import CallWatch, WatchedWait
+
+LEAST_LOOK = 0.25
+MOST_LOOK = 1.0
+"""Seconds that a look at a listener which may close at once lasts, at least and at
+most; between these as long as the attempt that was closed (choices)."""
+
+_LATE = Result(
+    failure="broke", message="a request of an earlier attempt was sent after that had ended"
+)
 
 
 class Driver:
@@ -40,6 +65,11 @@ class Driver:
         self._ready = task.ready if clock.is_real() else None
         self._watch: CallWatch | None = None  # since the last attempt; None: nobody watches
         self._waited = False  # since the last attempt
+        self._real = task.clock is None and clock.is_real()
+        self._outer = current.get()
+        self._unsent: list[Requests] = []  # attempts of a write that had sent nothing
+        self._failed_at: float | None = None  # when the first attempt had, on time.monotonic
+        self._missing = ""  # what keeps the last one from being known to have sent nothing
 
     def steps(self) -> Steps:
         """The whole call, with a plugin that only decides."""
@@ -89,23 +119,63 @@ class Driver:
         """Make an attempt. The value is its result, with its times."""
         self.look_away()
         self._waited = False
-        task = self._task
+        seen = self._task.look_on(self._outer)
         started = self.now()
-        done = yield MakeAttempt()
-        self.raised = None
-        if done.error is not None:
-            mapped = task.result_of(done.error) if isinstance(done.error, Exception) else None
-            if mapped is None:
-                return done
-            assert isinstance(done.error, Exception)
-            self.raised = done.error
-            done = Done(mapped)
+        if any(before.late for before in self._unsent):
+            done = Done(_LATE)
+        else:
+            done = yield MakeAttempt(seen)
         ended = self.now()
         try:
-            result = timed(done.value, started, ended)
-        except TypeError as e:
+            result = timed(self._result(done, seen), started, ended)
+        except BaseException as e:
             return Done(error=e)
-        task.tell_attempt(attempt, result, ended)
+        if seen is not None:
+            done = yield from self._with_evidence(result, seen, ended - started)
+            if done.error is not None:
+                return done
+            result = done.value
+        self._task.tell_attempt(attempt, result, ended)
+        return Done(result)
+
+    def _result(self, done: Done, seen: Requests | None) -> Result:
+        """What an attempt came to; its exception is raised if it stands for no result."""
+        self.raised = None
+        if done.error is None:
+            result: Result = done.value
+            return result
+        error = done.error
+        if not isinstance(error, Exception) or isinstance(error, ToBeAwaited):
+            raise error
+        mapped = self._task.result_of(error, seen)
+        if mapped is None:
+            raise error
+        self.raised = error
+        return mapped
+
+    def _with_evidence(
+        self, result: Result, seen: Requests, took: float
+    ) -> Generator[Step, Done, Done]:
+        """The result, with what was seen of its attempt."""
+        call, peer = self._task.call, None
+        if not (result.ok or result.is_process):
+            seen.end()
+            since = seen.began if self._failed_at is None else self._failed_at
+            result = with_evidence(result, seen, since, self._task.only_request)
+            self._missing = missing(seen)
+            if seen.last is not None and not call.write and self._real:
+                peer = seen.last.peer
+            if call.write and result.sent == "no":
+                self._unsent.append(seen)
+        if self._failed_at is None:
+            self._failed_at = time.monotonic()
+        seen.forget()
+        if result.failure == "broke" and peer is not None:
+            done = yield LookWhetherClosed(peer, min(max(LEAST_LOOK, took), MOST_LOOK))
+            if done.error is not None:
+                return done
+            if done.value:
+                result = replace(result, failure="unconnected")
         return Done(result)
 
     def repair(self, action: Retry) -> Generator[Step, Done, Done]:
@@ -208,7 +278,15 @@ class Driver:
             self._watch = None
 
     def _stopped(self, stop: Stop) -> Outcome:
-        return self._task.stopped(stop.outcome, self.now())
+        return self._task.stopped(self.explained(stop.outcome), self.now())
+
+    def explained(self, outcome: Outcome) -> Outcome:
+        """The end of a call, with what would have been evidence where that is what
+        it lacks.
+        """
+        if outcome.type != "indeterminate":
+            return outcome
+        return replace(outcome, evidence=self._missing)
 
     def _ended(self, outcome: Outcome) -> Ended:
         return Ended(outcome, raised=self.raised)

@@ -13,8 +13,9 @@ from .._call.action import Retry, Stop, UnknownActionError, read_action
 from .._call.errors import PluginError
 from .._call.outcome import Outcome, read_outcome
 from .._call.result import Result
+from .._evidence.requests import Within
 from .._plugin.envelope import AnswerError, is_answer, open_envelope
-from .._policy.request import random_seed, told
+from .._policy.request import random_seed, told, told_result
 from .._time.clock import Sleep
 from .._wire import values as wire
 from .drive import Driver
@@ -31,7 +32,8 @@ def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -
     """Carry out a task on the calling thread, with an instance of its own."""
     callbacks = _Callbacks(task, performer(task, attempt, sleep, repair))
     try:
-        outcome = callbacks.drive()
+        with Within(None):
+            outcome = callbacks.drive()
     except BaseException as e:
         return Ended(error=e, raised=callbacks.driver.raised)
     finally:
@@ -83,7 +85,7 @@ class _Callbacks:
                 break
             self._state, self._next = answer["continue"]["state"], answer["continue"]["first"]
         outcome = replace(read_outcome(answer["outcome"]), result=self._last)
-        outcome = self._task.stopped(outcome, self.driver.now())
+        outcome = self._task.stopped(self.driver.explained(outcome), self.driver.now())
         if self._error is not None:
             raise self._error
         return outcome
@@ -201,7 +203,7 @@ class _Callbacks:
         self.driver.seen = self._micros(now)
         event: Event = {"type": kind, "now_us": self.driver.seen}
         if result is not None:
-            event["result"] = result._members()
+            event["result"] = told_result(result, self._task.call, self._task.policy)
             if kind == "attempted":
                 self._last = result
         return event

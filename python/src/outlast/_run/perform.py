@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, TypeVar
 from .._call.errors import OutlastError
 from .._call.outcome import Outcome, error_of
 from .._call.result import Result
+from .._evidence.requests import Within
 from .._time.clock import AsyncSleep, Sleep
+from .._watch.closing import closes
 from .drive import Driver
-from .steps import Done, Ended, LoadPlugin, MakeAttempt, MakeRepair, Step
+from .steps import (
+    Done,
+    Ended,
+    LoadPlugin,
+    LookWhetherClosed,
+    MakeAttempt,
+    MakeRepair,
+    Step,
+    Steps,
+)
 from .task import Task
 from .watched_wait import WatchedWait
 
@@ -41,14 +52,19 @@ def performer(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | N
 
     def perform(step: Step) -> object:
         match step:
-            case MakeAttempt():
-                return attempt()
+            case MakeAttempt(seen):
+                if seen is None:
+                    return attempt()
+                with Within(seen):
+                    return attempt()
             case LoadPlugin():
                 task.policy.plugin.load()
                 return None
             case MakeRepair(force):
                 assert repair is not None
                 return repair(force)
+            case LookWhetherClosed(peer, patience):
+                return closes(peer, patience)
             case WatchedWait():
                 return step.wait()
         return sleep(step.seconds)
@@ -73,14 +89,27 @@ def complete(steps: Generator[Step, Done, T], perform: Perform) -> T:
 
 def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Ended:
     """Carry out a task on the calling thread."""
-    return complete(Driver(task).steps(), performer(task, attempt, sleep, repair))
+    driver = Driver(task)
+    with Within(None):  # what is done besides the attempts is no part of one around it
+        return complete(driver.steps(), performer(task, attempt, sleep, repair))
 
 
 async def arun(
     task: Task, attempt: AsyncAttempter, sleep: AsyncSleep, repair: AsyncRepairer | None
 ) -> Ended:
     """Carry out a task in the calling task of an event loop."""
-    steps = Driver(task).steps()
+    driver = Driver(task)
+    with Within(None):
+        return await _complete(driver.steps(), task, attempt, sleep, repair)
+
+
+async def _complete(
+    steps: Steps,
+    task: Task,
+    attempt: AsyncAttempter,
+    sleep: AsyncSleep,
+    repair: AsyncRepairer | None,
+) -> Ended:
     try:
         step = next(steps)
         while True:
@@ -104,14 +133,23 @@ async def _perform(
     repair: AsyncRepairer | None,
 ) -> object:
     match step:
-        case MakeAttempt():
-            return await attempt()
+        case MakeAttempt(seen):
+            if seen is None:
+                return await attempt()
+            with Within(seen):
+                return await attempt()
         case LoadPlugin():
             from .._time.event_loop import in_thread
 
             # Compiling takes seconds, and the event loop must go on.
             await in_thread(task.policy.plugin.load)
             return None
+        case LookWhetherClosed(peer, patience):
+            from .._time.event_loop import in_thread
+
+            closed: list[bool] = []
+            await in_thread(lambda: closed.append(closes(peer, patience)))
+            return closed[0]
         case MakeRepair(force):
             assert repair is not None
             return await repair(force)

@@ -23,11 +23,11 @@ class Policy(Document):
     """A policy: which failures there are, what is done about each, for how long.
 
     Args:
-        source: The name of a built-in policy, ``"omnigraph"`` or
-            ``"witan-core"``, or of one that comes with outlast for a common
-            command, such as ``"curl"``; the path of a document in JSON, which as
-            a ``str`` ends in ``.json`` or has a directory; or a document as a
-            mapping.
+        source: The name of a built-in policy, ``"network"`` (for functions that call
+            any server), ``"omnigraph"`` or ``"witan-core"``, or of one that comes
+            with outlast for a common command, such as ``"curl"``; the path of a
+            document in JSON, which as a ``str`` ends in ``.json`` or has a directory;
+            or a document as a mapping.
         check: Let the plugin check a document at once, so that its faults show
             now and not in an outage. That loads the plugin, which takes 50 ms
             where its compiled code is cached and seconds where it is not.
@@ -157,9 +157,11 @@ class Policy(Document):
         clock: Now | None,
         sleep: object,
         options: RunOptions,
+        watched: bool = True,
     ) -> Task:
         from .task import Task
 
         if sleep is not None:
             options["ready"] = None
-        return Task(self, call, clock=clock, repairs=repair is not None, options=options)
+        repairs = repair is not None
+        return Task(self, call, clock=clock, repairs=repairs, watched=watched, options=options)

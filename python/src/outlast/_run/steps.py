@@ -13,12 +13,18 @@ from typing import Any
 
 from .._call.outcome import Outcome
 from .._call.result import Result
+from .._evidence.requests import Request, Requests
+from .._watch.closing import Peer
 from .watched_wait import WatchedWait
 
 
 @dataclass(frozen=True)
 class MakeAttempt:
-    """Make an attempt. Its value is a :class:`Result`."""
+    """Make an attempt, and see what it sends; ``None``: nobody sees. Its value is a
+    :class:`Result`.
+    """
+
+    seen: Requests | None
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,29 @@ class Ended:
     raised: Exception | None = None
 
 
-Step = MakeAttempt | LoadPlugin | Wait | WatchedWait | MakeRepair
+@dataclass(frozen=True)
+class LookWhetherClosed:
+    """Look whether a server closes a connection at once, of its own accord. The value
+    says so.
+    """
+
+    peer: Peer
+    patience: float
+
+
+class ToBeAwaited(Exception):
+    """An attempt gave what is to be awaited, so the call is for an event loop.
+
+    Attributes:
+        seen: What was seen so far.
+    """
+
+    def __init__(self, seen: Requests | Request | None) -> None:
+        super().__init__()
+        self.seen = seen
+
+
+Step = MakeAttempt | LoadPlugin | Wait | WatchedWait | MakeRepair | LookWhetherClosed
 """What a driver has to do next."""
 
 Steps = Generator[Step, Done, Ended]

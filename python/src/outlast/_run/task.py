@@ -7,15 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import events
-from .._call.exceptions import mapper
+from .._call.exceptions import result_after
 from .._call.outcome import Outcome
+from .._call.result import Result
+from .._evidence import watch
+from .._evidence.requests import Request, Requests
 from ..hooks._registry import get_hooks, tell
 from .options import OPTIONS
 from .secrets import Secrets
 
 if TYPE_CHECKING:
     from .._call.call import Call
-    from .._call.result import Result
     from .._policy.document import Document
     from .._time.clock import Now
     from ..hooks._hook import Hook
@@ -30,6 +32,7 @@ class Task:
         call: What the call is.
         clock: Gives seconds since some moment; ``None``: the clock in force.
         repairs: Whether the caller can repair.
+        watched: Whether attempts make requests of their own, which can be seen.
         options: What else the caller wants.
 
     Raises:
@@ -43,6 +46,7 @@ class Task:
         *,
         clock: Now | None = None,
         repairs: bool = False,
+        watched: bool = True,
         options: RunOptions,
     ) -> None:
         unknown = options.keys() - OPTIONS
@@ -56,11 +60,42 @@ class Task:
         self.clock = clock
         self.repairs = repairs
         self.seed = options.get("seed")
-        self.result_of = mapper(options.get("result_of"))
+        self.only_request = options.get("only_request", False)
+        self._result_of = options.get("result_of")
+        self._watched = watched
         self.ready = options.get("ready")
         self._observe = options.get("observe")
         self._secrets = Secrets(options.get("secrets", ()))
         self._told = replace(call, label=self._secrets.out_of(call.label))
+
+    def look_on(self, outer: Requests | Request | None) -> Requests | None:
+        """Begin to look at what the next attempt sends. It is the attempt's around it too."""
+        if not self._watched:
+            return None
+        watch.install()
+        return Requests(outer)
+
+    def result_of(self, error: Exception, seen: Requests | None) -> Result | None:
+        """The result that an attempt's exception stands for. One of the mapping's own
+        has the attempt's as its cause.
+
+        Raises:
+            TypeError: If the caller's mapping gives no result.
+        """
+        if self._result_of is not None:
+            try:
+                given = self._result_of(error)
+            except Exception as e:
+                raise e from (e.__cause__ or error)
+            if given is not None and not isinstance(given, Result):
+                raise TypeError(
+                    f"outlast: result_of gave a {type(given).__name__}, and must give a Result "
+                    "or None"
+                ) from error
+            if given is not None:
+                return given
+        last = None if seen is None else seen.last
+        return result_after(error, None if last is None else last.left)
 
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""

@@ -1,0 +1,1 @@
+"""What is seen of an attempt's requests, where they pass."""

@@ -1,0 +1,180 @@
+"""Where an attempt hands work to somebody else: another task, thread or process, whose
+requests nobody can charge to it. These places only withdraw what was seen.
+"""
+
+from __future__ import annotations
+
+from contextvars import Context
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from .patches import Patches
+from .requests import Within, current
+
+EVENTS = {
+    "socket.connect": "a connection was made that was not watched",
+    "socket.sendto": "bytes were written to a socket that is not watched",
+    "socket.sendmsg": "bytes were written to a socket that is not watched",
+    **dict.fromkeys(
+        (
+            "subprocess.Popen",
+            "os.exec",
+            "os.fork",
+            "os.forkpty",
+            "os.posix_spawn",
+            "os.spawn",
+            "os.startfile",
+            "os.system",
+            "pty.spawn",
+            "_winapi.CreateProcess",
+        ),
+        "a process was started, and what it sent cannot be seen",
+    ),
+    **dict.fromkeys(
+        ("_thread.start_new_thread", "_thread.start_joinable_thread"),
+        "a thread was started, and what it sent cannot be seen",
+    ),
+}
+"""Python's audit events, of what no watched place has told of."""
+
+
+def audit(event: str, _args: object) -> None:
+    """Hears of each event of the process, so it must be quick."""
+    if event in EVENTS and (attempt := current.get()) is not None:
+        attempt.hide(EVENTS[event])
+
+
+def tasks(patches: Patches, module: ModuleType) -> None:
+    """The module ``asyncio.base_events``."""
+
+    def make(original: Any) -> Any:
+        def create_task(self: Any, *args: Any, **kwargs: Any) -> Any:
+            task = original(self, *args, **kwargs)
+            attempt = current.get()
+            if attempt is not None:
+                attempt.job(task)
+            return task
+
+        return create_task
+
+    patches.replace(module.BaseEventLoop, "create_task", make)
+    patches.replace(module.BaseEventLoop, "shutdown_default_executor", _aside)
+
+
+def _aside(original: Any) -> Any:
+    """The end of a loop, whose threads get nothing to do."""
+
+    async def shutdown_default_executor(*args: Any, **kwargs: Any) -> Any:
+        with Within(None):
+            return await original(*args, **kwargs)
+
+    return shutdown_default_executor
+
+
+def threads(patches: Patches, module: ModuleType) -> None:
+    """The module ``concurrent.futures.thread``."""
+
+    def make(original: Any) -> Any:
+        def submit(self: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            attempt = current.get()
+            if attempt is None:
+                return original(self, fn, *args, **kwargs)
+            resolves = getattr(fn, "__name__", "") in _RESOLVING
+            carried = _context(fn)
+            seen = carried is not None and carried.get(current) is attempt
+            if not (resolves or seen):
+                return original(self, fn, *args, **kwargs)
+            with Within(None):
+                future = original(self, fn, *args, **kwargs)
+            if seen:
+                attempt.job(future)
+            return future
+
+        return submit
+
+    patches.replace(module.ThreadPoolExecutor, "submit", make)
+
+
+_RESOLVING = {"getaddrinfo", "getnameinfo", "_getaddrinfo_debug"}
+"""What an event loop does on a thread of its own, and sends no request."""
+
+
+def _context(function: Any) -> Context | None:
+    """The context in which ``asyncio.to_thread`` lets a function run."""
+    context = getattr(function.func, "__self__", None) if isinstance(function, partial) else None
+    return context if isinstance(context, Context) else None
+
+
+def executors(patches: Patches, module: ModuleType) -> None:
+    """The module ``concurrent.futures._base``: each job has a future of it, and so
+    has a coroutine that another thread's loop is to run.
+    """
+    _hiding(patches, module.Future, ("__init__",), "a job was given to another thread or process")
+
+
+def processes(patches: Patches, module: ModuleType) -> None:
+    """The module ``multiprocessing.pool``."""
+    names = ("apply_async", "_map_async", "imap", "imap_unordered")
+    _hiding(patches, module.Pool, names, "a job was given to a pool of processes or threads")
+
+
+def pipes(patches: Patches, module: ModuleType) -> None:
+    """The module ``multiprocessing.connection``."""
+    _hiding(
+        patches, module._ConnectionBase, ("send", "send_bytes"), "something was sent to a process"
+    )
+
+
+def nurseries(patches: Patches, module: ModuleType) -> None:
+    """The module ``trio._core._run``."""
+    _hiding(patches, module.Nursery, ("start_soon", "start"), "a task was begun")
+
+
+def queues(patches: Patches, module: ModuleType) -> None:
+    """The modules ``queue`` and ``asyncio.queues``. Pools of connections keep theirs
+    on a stack, so that is no queue of jobs.
+    """
+    name = "put_nowait" if module.__name__.startswith("asyncio") else "put"
+
+    def make(original: Any) -> Any:
+        def put(self: Any, *args: Any, **kwargs: Any) -> Any:
+            attempt = current.get()
+            if attempt is not None and not isinstance(self, module.LifoQueue):
+                attempt.hide("something was put on a queue, which others may take jobs from")
+            return original(self, *args, **kwargs)
+
+        return put
+
+    patches.replace(module.Queue, name, make)
+
+
+def logs(patches: Patches, module: ModuleType) -> None:
+    """The module ``logging``, whose handlers may send lines to anywhere. Those are
+    not what an attempt is made for.
+    """
+
+    def make(original: Any) -> Any:
+        def handle(self: Any, record: Any) -> Any:
+            if current.get() is None:
+                return original(self, record)
+            with Within(None):
+                return original(self, record)
+
+        return handle
+
+    patches.replace(module.Handler, "handle", make)
+
+
+def _hiding(patches: Patches, owner: Any, names: tuple[str, ...], what: str) -> None:
+    def make(original: Any) -> Any:
+        def hiding(*args: Any, **kwargs: Any) -> Any:
+            attempt = current.get()
+            if attempt is not None:
+                attempt.hide(what)
+            return original(*args, **kwargs)
+
+        return hiding
+
+    for name in names:
+        patches.replace(owner, name, make)

@@ -1,0 +1,261 @@
+"""What was seen of the requests of one attempt.
+
+Nothing counts as unsent because nobody saw it. A request is seen where it passes:
+the clients' own methods are watched, and Python's sockets below them. What is seen
+is charged to the attempt in whose context it happens.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import weakref
+from contextlib import suppress
+from contextvars import ContextVar, Token
+from typing import Any
+
+from .unseen import unseen
+
+current: ContextVar[Requests | Request | None] = ContextVar("outlast_attempt", default=None)
+"""The attempt that is being made, or its request that a client is carrying out;
+``None`` outside of one."""
+
+made: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
+"""When connections were made, on :func:`time.monotonic`. One that was there before
+anybody looked is not in it."""
+
+
+class Within:
+    """Makes something the current attempt, or request, for a while; or nothing."""
+
+    __slots__ = ("_token", "_what")
+
+    def __init__(self, what: Requests | Request | None) -> None:
+        self._what = what
+        self._token: Token[Requests | Request | None] | None = None
+
+    def __enter__(self) -> None:
+        self._token = current.set(self._what)
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        with suppress(ValueError):  # a coroutine that is thrown away ends in any context
+            current.reset(self._token)
+
+
+class Requests:
+    """What was seen of the requests of one attempt.
+
+    Attributes:
+        last: The request that was begun last.
+        late: Something was sent after the attempt had ended.
+    """
+
+    def __init__(self, outer: Requests | Request | None = None) -> None:
+        self.began = time.monotonic()
+        self.last: Request | None = None
+        self.late = False
+        self._outer = outer.attempt if outer is not None else None
+        self._gone: set[Request] = set()
+        self._other = ""  # what else was sent
+        self._hidden = ""  # what keeps the rest from being seen
+        self._ended = False
+        self._sockets: weakref.WeakSet[Any] | None = None  # that its requests use
+        self._jobs: weakref.WeakSet[Any] | None = None
+
+    @property
+    def attempt(self) -> Requests:
+        """Itself, as for a request."""
+        return self
+
+    def end(self) -> None:
+        """The attempt has ended: what is under way still may be sent."""
+        if any(not job.done() for job in list(self._jobs or ())):
+            self.hide("a task that it began still runs")
+        self._look()
+        self._ended = True
+
+    def forget(self) -> None:
+        """Let go of what was seen, which a kept connection's context may hold on to.
+        What is sent from now on is late all the same.
+        """
+        self.last = self._sockets = self._jobs = None
+        self._gone = set()
+
+    def adopt(self, part: Requests) -> None:
+        """What was seen of a part of the attempt is the attempt's."""
+        self.last = part.last
+        self._gone |= part._gone
+        self._other = self._other or part._other
+        self._hidden = self._hidden or part._hidden
+        part._outer = self
+
+    # What the watched places tell.
+
+    def begin(self, client: str, host: str | None = "", port: int | None = 0) -> Request:
+        """A client begins a request, or a connection for one."""
+        request = Request(self, client, host or "", port or 0)
+        each: Requests | None = self
+        while each is not None:
+            each.last = request
+            each = each._outer
+        self._look()
+        return request
+
+    def writes(self, sock: Any) -> None:
+        """Something is written to a socket that no watched client writes to."""
+        if sock not in (self._sockets or ()):
+            self.sends("bytes were written to a socket")
+
+    def connects(self, sock: Any, address: Any) -> None:  # noqa: ARG002
+        """A connection is made by no watched client."""
+        host, port = address[:2] if isinstance(address, tuple) else (str(address), 0)
+        self.begin("a socket", str(host), port if isinstance(port, int) else 0)
+
+    def sends(self, what: str) -> None:
+        """Something was sent that was not seen as a request."""
+        self._other = self._other or what
+        self._tell_late()
+        if self._outer is not None:
+            self._outer.sends(what)
+
+    def hide(self, what: str) -> None:
+        """Something went where it cannot be seen."""
+        self._hidden = self._hidden or what
+        self._tell_late()
+        if self._outer is not None:
+            self._outer.hide(what)
+
+    def job(self, task: Any) -> None:
+        """A task, or a thread in this context, that must be done when the attempt ends."""
+        if self._jobs is None:
+            self._jobs = weakref.WeakSet()
+        self._jobs.add(task)
+        if self._outer is not None:
+            self._outer.job(task)
+
+    def left(self, request: Request) -> None:
+        """A request leaves."""
+        self._gone.add(request)
+        self._tell_late()
+        if self._outer is not None:
+            self._outer.left(request)
+
+    def unsent(self, request: Request) -> None:
+        """A request has left, and its server says that it will not look at it."""
+        self._gone.discard(request)
+        if self._outer is not None:
+            self._outer.unsent(request)
+
+    def owns(self, sock: Any) -> None:
+        """A socket that a watched client writes to."""
+        if self._sockets is None:
+            self._sockets = weakref.WeakSet()
+        self._sockets.add(sock)
+        if self._outer is not None:
+            self._outer.owns(sock)
+
+    def _tell_late(self) -> None:
+        self.late = self.late or self._ended
+
+    def _look(self) -> None:
+        what = unseen(sys.modules)
+        if what:
+            self.hide(what)
+
+    # What follows.
+
+    @property
+    def sent_nothing(self) -> bool:
+        """Whether requests were seen, and none has left, and nothing else can have."""
+        return self.last is not None and not (self._gone or self._other or self._hidden)
+
+    @property
+    def sent_one(self) -> bool:
+        """Whether one request was seen leaving, and nothing else can have."""
+        return len(self._gone) == 1 and not (self._other or self._hidden)
+
+    @property
+    def sent_something(self) -> bool:
+        """Whether anything was seen leaving."""
+        return bool(self._gone or self._other)
+
+    @property
+    def sent_several(self) -> bool:
+        """Whether more than one request was seen leaving."""
+        return len(self._gone) > 1
+
+    @property
+    def missing(self) -> str:
+        """What keeps this from being evidence that nothing was sent."""
+        if self._hidden:
+            return self._hidden
+        if self._gone:
+            return " and ".join(sorted({str(request) for request in self._gone})) + " left"
+        return self._other or "no request of it was seen by a client that is watched"
+
+
+class Request:
+    """One request of an attempt, as a watched client carries it out.
+
+    Attributes:
+        attempt: Whose it is.
+        left: It has a connection, and is on its way.
+        answered: The head of its answer has come.
+        stream: Its number on a connection of HTTP/2; 0: not known.
+        made: When its connection was made; ``None`` before it is used.
+        peer: Where that leads to.
+    """
+
+    def __init__(self, attempt: Requests, client: str, host: str, port: int) -> None:
+        self.attempt = attempt
+        self.left = False
+        self.answered = False
+        self.stream = 0
+        self.made: float | None = None
+        self.peer: Any = None
+        self._name = f"a request by {client} to {host}:{port}" if host else f"a request by {client}"
+        self._sock: weakref.ref[Any] | None = None
+
+    def __str__(self) -> str:
+        return self._name
+
+    def leaves(self, stream: int = 0) -> None:
+        """It is about to be sent."""
+        self.left, self.stream = True, stream
+        self.attempt.left(self)
+
+    def unsent(self) -> None:
+        """The server says that it will not look at it."""
+        self.left = False
+        self.attempt.unsent(self)
+
+    # What the watched places tell while a client carries it out: that is known.
+
+    def begin(self, client: str, host: str | None = "", port: int | None = 0) -> Request:
+        """Another request meanwhile, such as one that gives it its body."""
+        return self.attempt.begin(client, host, port)
+
+    def connects(self, sock: Any, address: Any) -> None:
+        """Its connection is made."""
+
+    def writes(self, sock: Any) -> None:
+        """Bytes of it are written."""
+        known = None if self._sock is None else self._sock()
+        if known is sock:
+            return
+        if known is not None and self.left:
+            self.attempt.writes(sock)
+            return
+        self._sock, self.made = weakref.ref(sock), made.get(sock, 0.0)
+        try:
+            self.peer = (sock.family, sock.getpeername())
+        except OSError:
+            self.peer = None
+        self.attempt.owns(sock)
+
+    def hide(self, what: str) -> None:
+        """The client's own affair, such as the thread that resolves a name."""
+
+    def job(self, task: Any) -> None:
+        """A task of the client's."""

@@ -1,0 +1,99 @@
+"""Python's own sockets, and what writes to them later: below all clients that are
+watched, and all there is of the others.
+"""
+
+from __future__ import annotations
+
+import time
+from types import ModuleType
+from typing import Any
+
+from .patches import Patches
+from .requests import Within, current, made
+
+
+def sockets(patches: Patches, module: ModuleType) -> None:
+    """The module ``socket``."""
+    _connecting(patches, module.socket, "connect")
+    _connecting(patches, module.socket, "connect_ex")
+    for name in ("send", "sendall", "sendto", "sendmsg", "sendfile"):
+        if hasattr(module.socket, name):  # Windows has no sendmsg
+            _writing(patches, module.socket, name)
+
+
+def tls(patches: Patches, module: ModuleType) -> None:
+    """The module ``ssl``, whose sockets write by themselves."""
+    for name in ("send", "write"):
+        _writing(patches, module.SSLSocket, name)
+
+    def shake(original: Any) -> Any:
+        def do_handshake(self: Any, *args: Any, **kwargs: Any) -> Any:
+            value = original(self, *args, **kwargs)
+            made[self] = time.monotonic()
+            return value
+
+        return do_handshake
+
+    patches.replace(module.SSLSocket, "do_handshake", shake)
+
+
+def transports(patches: Patches, module: ModuleType) -> None:
+    """The module ``asyncio.selector_events``: what is written may wait there for
+    what was written before.
+    """
+    for name in ("write", "writelines"):
+        _writing(patches, module._SelectorSocketTransport, name, "_sock")
+    patches.replace(module.BaseSelectorEventLoop, "_write_to_self", _aside)
+
+
+def trio_wakeup(patches: Patches, module: ModuleType) -> None:
+    """The module ``trio._core._wakeup_socketpair``."""
+    patches.replace(module.WakeupSocketpair, "wakeup_thread_and_signal_safe", _aside)
+
+
+def _aside(original: Any) -> Any:
+    """A loop wakes itself, by a socket of its own."""
+
+    def wake(self: Any) -> Any:
+        with Within(None):
+            return original(self)
+
+    return wake
+
+
+def trio(patches: Patches, module: ModuleType) -> None:
+    """The module ``trio._socket``, which has kept sockets' own methods."""
+    for name in ("send", "sendto", "sendmsg"):
+        if hasattr(module._SocketType, name):
+            _writing(patches, module._SocketType, name, "_sock")
+
+
+def _connecting(patches: Patches, owner: Any, name: str) -> None:
+    def make(original: Any) -> Any:
+        def connect(self: Any, address: Any, *args: Any) -> Any:
+            attempt = current.get()
+            made[self] = time.monotonic()
+            if attempt is None:
+                return original(self, address, *args)
+            attempt.connects(self, address)
+            with Within(None):
+                return original(self, address, *args)
+
+        return connect
+
+    patches.replace(owner, name, make)
+
+
+def _writing(patches: Patches, owner: Any, name: str, inner: str = "") -> None:
+    def make(original: Any) -> Any:
+        def write(self: Any, *args: Any, **kwargs: Any) -> Any:
+            attempt = current.get()
+            if attempt is None:
+                return original(self, *args, **kwargs)
+            attempt.writes(getattr(self, inner) if inner else self)
+            with Within(None):
+                return original(self, *args, **kwargs)
+
+        return write
+
+    patches.replace(owner, name, make)
