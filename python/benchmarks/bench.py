@@ -60,7 +60,7 @@ print((time.perf_counter() - began) / n)
 DECIDE = """
 import time
 import outlast
-policy = outlast.Policy()
+policy = outlast.Policy("omnigraph")
 call = outlast.Call(remote=True, write=False)
 result = outlast.Result(exit_code=1, stderr=b"Error: \\n   0: error sending request for url (u)\\n"
                         b"   1: client error (Connect)\\n   2: tcp connect error\\n\\n")
@@ -80,7 +80,7 @@ print((time.perf_counter() - began) / n)
 OUTLAST = """
 import outlast, outlast.hooks
 outlast.hooks.set_hooks(())
-policy = outlast.Policy()
+policy = outlast.Policy("omnigraph")
 call = outlast.Call(remote=True, write=False)
 ok = outlast.Result(exit_code=0)
 nowhere = lambda seconds: None
@@ -168,7 +168,7 @@ asyncio.run(main())
 WAIT_OUTLAST = """
 import outlast, outlast.hooks
 outlast.hooks.set_hooks(())
-policy = outlast.Policy()
+policy = outlast.Policy("omnigraph")
 policy.plugin.load()
 call = outlast.Call(remote=True, write=False)
 async def attempt():

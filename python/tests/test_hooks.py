@@ -36,9 +36,9 @@ def own_hooks(clock: VirtualClock) -> Iterator[None]:
 def make_calls() -> None:
     """One call that succeeds in the end, one at once, one that never does."""
     results = [AWAY, AWAY, OK, OK]
-    Policy().run(lambda: results.pop(0), READ)
-    Policy().run(lambda: results.pop(0), READ)
-    Policy().run(lambda: AWAY, READ)
+    Policy("omnigraph").run(lambda: results.pop(0), READ)
+    Policy("omnigraph").run(lambda: results.pop(0), READ)
+    Policy("omnigraph").run(lambda: AWAY, READ)
 
 
 def test_logging(caplog: pytest.LogCaptureFixture) -> None:

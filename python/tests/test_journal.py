@@ -23,7 +23,7 @@ def test_a_call_under_a_key(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j")
     call = outlast.Call(remote=True, write=True)
     with begin(journal) as run:
-        outcome = outlast.Policy().run(
+        outcome = outlast.Policy("omnigraph").run(
             run.attempting(lambda: outlast.Result(exit_code=0, stdout=b"written")), call
         )
         run.finish(outcome, stdout=b"written")

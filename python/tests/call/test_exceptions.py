@@ -1,282 +1,112 @@
-"""Which results common exceptions stand for, with exceptions that really happen."""
+"""Which results common exceptions stand for. Those that clients really raise are
+in tests/evidence.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import http.client
 import socket
 import ssl
 import subprocess
 import sys
-import threading
 import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import xmlrpc.client
+from collections.abc import Callable
 from typing import Any
 
 import aiohttp
 import anyio
 import httpx
+import kubernetes.client
 import pytest
 import requests
+import urllib3.exceptions
 
 import outlast
 from conftest import CAP
-from outlast import Call, Policy, Result, Retry, Stop
-from outlast._call.exceptions import retry_after
+from evidence.servers import Exchange, closed_port, serving
+from outlast import Result
+from outlast._call.answers import retry_after
+from outlast._call.exceptions import result_after
 
-READ = Call(remote=True, write=False)
-WRITE = Call(remote=True, write=True)
-
-
-def closed_port() -> int:
-    """A port at which nobody listens."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
+REFUSED = ConnectionRefusedError(errno.ECONNREFUSED, "refused")
+RESET = ConnectionResetError(errno.ECONNRESET, "reset")
+EOF = ssl.SSLEOFError(8, "EOF occurred in violation of protocol")
+ALERT = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]")
+NO_ROUTE = OSError(errno.EHOSTUNREACH, "No route to host")
 
 
-@contextmanager
-def server(answer: Callable[[socket.socket], object]) -> Iterator[str]:
-    """A server that answers each connection so, and its address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection, suppress(OSError):
-                answer(connection)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    finally:
-        listener.shutdown(socket.SHUT_RDWR) if sys.platform == "linux" else None
-        listener.close()
-        thread.join(5)
-
-
-def hang_up(connection: socket.socket) -> None:
-    connection.recv(1)  # a part of the request has been read: it may do its work
-    connection.recv(65536)
-
-
-def garbage(connection: socket.socket) -> None:
-    connection.recv(65536)
-    connection.sendall(b"220 smtp.example ESMTP\r\n\r\n")
-
-
-def cut_off(connection: socket.socket) -> None:
-    connection.recv(65536)
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
-
-
-def busy(connection: socket.socket) -> None:
-    connection.recv(65536)
-    connection.sendall(
-        b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nbusy"
-    )
-
-
-def silent(connection: socket.socket) -> None:
-    connection.recv(65536)
-    connection.settimeout(5)
-    connection.recv(1)
-
-
-def by_httpx(url: str) -> Any:
-    with httpx.Client(timeout=0.5, trust_env=False) as client:
-        return client.get(url).raise_for_status()
-
-
-def by_httpx_async(url: str) -> Any:
-    async def main() -> Any:
-        async with httpx.AsyncClient(timeout=0.5, trust_env=False) as client:
-            return (await client.get(url)).raise_for_status()
-
-    return asyncio.run(main())
-
-
-def by_requests(url: str) -> Any:
-    with requests.Session() as session:
-        session.trust_env = False
-        response = session.get(url, timeout=0.5)
-        response.raise_for_status()
-        return response
-
-
-def by_urllib(url: str) -> Any:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(url, timeout=0.5) as answer:
-        return answer.read()
-
-
-def by_aiohttp(url: str) -> Any:
-    async def main() -> Any:
-        limit = aiohttp.ClientTimeout(0.5)
-        session = aiohttp.ClientSession(timeout=limit, raise_for_status=True)
-        async with session, session.get(url) as answer:
-            return await answer.read()
-
-    return asyncio.run(main())
-
-
-def error_of(function: Callable[[str], Any], url: str) -> Exception:
-    try:
-        function(url)
-    except Exception as e:
-        error: Exception = e
-        if hasattr(error, "close"):
-            error.close()
-        return error
-    raise AssertionError("it succeeded")
-
-
-def kind_of(error: Exception, call: Call) -> tuple[str, str]:
-    """What the default policy makes of an exception: the kind and what follows."""
-    result = outlast.result_of(error)
-    assert result is not None, repr(error)
-    action = Policy().session(call).next(result, 0.0)
-    if isinstance(action, Retry):
-        return action.kind, "retry"
-    assert isinstance(action, Stop)
-    return action.outcome.kind, action.outcome.effects
-
-
-CLIENTS = [by_httpx, by_httpx_async, by_requests, by_urllib, by_aiohttp]
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_refused(client: Callable[[str], Any]) -> None:
-    error = error_of(client, f"http://127.0.0.1:{closed_port()}/path?token=s3cr3t")
-    assert kind_of(error, READ) == kind_of(error, WRITE) == ("unavailable", "retry")
-    result = outlast.result_of(error)
-    assert result is not None
-    assert result.sent == "no"
-    assert "tcp connect error" in str(result.stderr)
-    if client in (by_httpx, by_httpx_async, by_requests):
-        assert "/path)" in str(result.stderr)
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_name_that_does_not_resolve(client: Callable[[str], Any]) -> None:
-    error = error_of(client, "http://no-such-host.invalid/")
-    assert kind_of(error, WRITE) == ("unavailable", "retry")
-    result = outlast.result_of(error)
-    assert result is not None
-    assert "dns error" in str(result.stderr)
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("how", [hang_up, cut_off])
-def test_a_connection_that_broke(client: Callable[[str], Any], how: Any) -> None:
-    with server(how) as url:
-        error = error_of(client, url)
-    assert kind_of(error, READ) == ("interrupted", "retry")
-    assert kind_of(error, WRITE) == ("interrupted", "unknown")
-
-
-@pytest.mark.parametrize("client", [by_httpx, by_requests, by_urllib])
-def test_what_does_not_speak_http(client: Callable[[str], Any]) -> None:
-    with server(garbage) as url:
-        error = error_of(client, url)
-    assert kind_of(error, WRITE) in (("unreadable", "unknown"), ("interrupted", "unknown"))
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_no_answer_in_time(client: Callable[[str], Any]) -> None:
-    with server(silent) as url:
-        error = error_of(client, url)
-    assert kind_of(error, READ) == ("timed_out", "retry")
-    assert kind_of(error, WRITE) == ("timed_out", "unknown")
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_status(client: Callable[[str], Any]) -> None:
-    with server(busy) as url:
-        error = error_of(client, url)
-    result = outlast.result_of(error)
-    assert result is not None
-    assert (result.http_status, result.retry_after) == (429, 7.0)
-    assert kind_of(error, WRITE) == ("admission_cap", "retry")
-    if client in (by_httpx, by_requests):
-        assert result.message == "busy"
-
-
-@pytest.fixture(scope="module")
-def tls() -> Iterator[int]:
-    """A server whose certificate nobody trusts: none at all."""
-
-    def answer(connection: socket.socket) -> None:
-        connection.recv(65536)
-        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-    with server(answer) as url:
-        yield int(url.rsplit(":", 1)[1].rstrip("/"))
-
-
-@pytest.mark.parametrize("client", [by_httpx, by_requests])
-def test_a_handshake_that_fails_is_not_waited_for(client: Callable[[str], Any], tls: int) -> None:
-    error = error_of(client, f"https://127.0.0.1:{tls}/")
-    assert kind_of(error, WRITE) == ("failed", "none")
+def word(error: BaseException, stood: bool | None = None) -> str | None:
+    """The failure that an exception stands for."""
+    result = result_after(error, stood)
+    if result is None:
+        return None
+    assert result.timed_out != bool(result.failure)
+    assert not result.ok
+    assert result.sent == "unknown"  # which no exception can know
+    return "timed_out" if result.timed_out else result.failure
 
 
 @pytest.mark.parametrize(
-    ("error", "read", "write"),
+    ("error", "expected"),
     [
-        (ConnectionRefusedError(111, "x"), ("unavailable", "retry"), ("unavailable", "retry")),
-        (socket.gaierror(-2, "x"), ("unavailable", "retry"), ("unavailable", "retry")),
-        (ssl.SSLCertVerificationError(1, "bad"), ("failed", "none"), ("failed", "none")),
-        (ConnectionResetError(104, "x"), ("interrupted", "retry"), ("interrupted", "unknown")),
-        (BrokenPipeError(32, "x"), ("interrupted", "retry"), ("interrupted", "unknown")),
-        (TimeoutError("x"), ("timed_out", "retry"), ("timed_out", "unknown")),
-        (asyncio.TimeoutError(), ("timed_out", "retry"), ("timed_out", "unknown")),
-        (http.client.BadStatusLine("x"), ("unreadable", "none"), ("unreadable", "unknown")),
-        (
-            urllib.error.URLError(ConnectionRefusedError(111, "x")),
-            ("unavailable", "retry"),
-            ("unavailable", "retry"),
-        ),
-        (
-            httpx.ProxyError("503 Service Unavailable"),
-            ("unavailable", "retry"),
-            ("unavailable", "retry"),
-        ),
-        (
-            httpx.ProxyError("407 Proxy Authentication Required"),
-            ("failed", "none"),
-            ("failed", "none"),
-        ),
-        (
-            subprocess.CalledProcessError(75, "omnigraph", b"", b"actor in-flight count cap 1"),
-            ("admission_cap", "retry"),
-            ("admission_cap", "unknown"),  # a line of a report that was cut proves nothing
-        ),
-        (
-            subprocess.CalledProcessError(75, "omnigraph", b"", CAP),
-            ("admission_cap", "retry"),
-            ("admission_cap", "retry"),
-        ),
-        (
-            subprocess.CalledProcessError(-9, "omnigraph"),
-            ("crashed", "none"),
-            ("crashed", "unknown"),
-        ),
-        (
-            subprocess.TimeoutExpired("omnigraph", 3, b"half", None),
-            ("timed_out", "retry"),
-            ("timed_out", "unknown"),
-        ),
+        (REFUSED, "unconnected"),
+        (NO_ROUTE, "unconnected"),
+        (OSError(errno.ENETUNREACH, "x"), "unconnected"),
+        (socket.gaierror(-2, "x"), "unresolved"),
+        (ssl.SSLCertVerificationError(1, "bad"), "untrusted"),
+        (RESET, "broke"),
+        (EOF, "broke"),
+        (BrokenPipeError(32, "x"), "broke"),
+        (TimeoutError("x"), "timed_out"),
+        (asyncio.TimeoutError(), "timed_out"),
+        (http.client.BadStatusLine("x"), "malformed"),
+        (http.client.RemoteDisconnected("x"), "broke"),
+        (http.client.IncompleteRead(b"", 3), "cut"),
+        (OSError("Tunnel connection failed: 503 Service Unavailable"), "unconnected"),
+        (OSError("Tunnel connection failed: 407 Proxy Authentication"), "untrusted"),
+        (urllib.error.URLError(REFUSED), "unconnected"),
+        (urllib.error.URLError(NO_ROUTE), "unconnected"),
+        (httpx.ConnectError("x"), "unconnected"),
+        (httpx.ConnectTimeout("x"), "unconnected"),
+        (httpx.PoolTimeout("x"), "unconnected"),
+        (httpx.ReadTimeout("x"), "timed_out"),
+        (httpx.ReadError("x"), "broke"),
+        (httpx.ProxyError("503 Service Unavailable"), "unconnected"),
+        (httpx.ProxyError("407 Proxy Authentication Required"), "untrusted"),
+        (httpx.RemoteProtocolError("Server disconnected"), "broke"),
+        (httpx.RemoteProtocolError("<ConnectionTerminated error_code:0>"), "broke"),
+        (httpx.RemoteProtocolError("<StreamReset stream_id:1>"), "broke"),
+        (httpx.RemoteProtocolError("peer closed connection without"), "cut"),
+        (httpx.RemoteProtocolError("illegal status line"), "malformed"),
+        (aiohttp.ServerDisconnectedError(), "broke"),
+        (aiohttp.ClientPayloadError("x"), "cut"),
+        (aiohttp.ServerTimeoutError("x"), "timed_out"),
+        (urllib3.exceptions.EmptyPoolError(None, "x"), "unconnected"),  # type: ignore[arg-type]
     ],
 )
-def test_exceptions(error: Exception, read: tuple[str, str], write: tuple[str, str]) -> None:
-    assert kind_of(error, READ) == read
-    assert kind_of(error, WRITE) == write
+def test_a_failure(error: Exception, expected: str) -> None:
+    assert word(error) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "before", "after"),
+    [
+        (TimeoutError("x"), "unconnected", "timed_out"),
+        (RESET, "unconnected", "broke"),
+        (EOF, "unconnected", "broke"),
+        (ALERT, "untrusted", "broke"),
+        (NO_ROUTE, "unconnected", "broke"),
+        (httpx.ReadError("x"), "unconnected", "broke"),
+        (requests.ConnectionError("x"), "unconnected", "broke"),
+    ],
+)
+def test_what_a_connection_that_stood_or_not_makes_of_it(
+    error: Exception, before: str, after: str
+) -> None:
+    assert (word(error, False), word(error, True)) == (before, after)
 
 
 @pytest.mark.parametrize(
@@ -286,19 +116,55 @@ def test_exceptions(error: Exception, read: tuple[str, str], write: tuple[str, s
         KeyError("ConnectionRefusedError"),
         FileNotFoundError(2, "No such file"),
         OSError(28, "No space left on device"),
-        OSError(113, "No route to host"),  # of a connection that stands, perhaps
-        ssl.SSLError(1, "in the middle"),
-        httpx.PoolTimeout("x"),
+        OSError("Multiple exceptions: [Errno 5] other"),
+        ALERT,  # in the handshake, or after it
         httpx.UnsupportedProtocol("x"),
         httpx.InvalidURL("x"),
+        httpx.LocalProtocolError("x"),
+        aiohttp.ClientConnectionError("Connector is closed."),
         requests.exceptions.InvalidURL("x"),
         requests.exceptions.TooManyRedirects("x"),
         urllib.error.URLError("unknown url type"),
+        kubernetes.client.ApiException(status=0, reason="websocket"),
         KeyboardInterrupt(),
     ],
 )
 def test_what_stands_for_no_result(error: BaseException) -> None:
     assert outlast.result_of(error) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (
+            subprocess.CalledProcessError(75, "omnigraph", b"", CAP),
+            Result(exit_code=75, stderr=CAP),
+        ),
+        (subprocess.CalledProcessError(-9, "omnigraph"), Result(signal="SIGKILL")),
+        (
+            subprocess.TimeoutExpired("omnigraph", 3, b"half", None),
+            Result(timed_out=True, stdout=b"half"),
+        ),
+        (
+            xmlrpc.client.ProtocolError("u", 503, "Away", {"Retry-After": "7"}),
+            Result(http_status=503, message="Away", retry_after=7.0),
+        ),
+        (
+            kubernetes.client.ApiException(status=429, reason="Busy"),
+            Result(http_status=429, message="Busy"),
+        ),
+    ],
+)
+def test_other_results(error: Exception, expected: Result) -> None:
+    assert outlast.result_of(error) == expected
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no groups")
+def test_a_group_is_what_leaves_the_most_open() -> None:
+    group: Callable[..., Exception] = vars(__import__("builtins"))["ExceptionGroup"]
+    assert word(group("x", [REFUSED, group("y", [REFUSED])])) == "unconnected"
+    assert word(group("x", [REFUSED, RESET])) == "broke"
+    assert word(group("x", [REFUSED, ValueError()])) is None
 
 
 def test_several_addresses_in_asyncio_and_anyio() -> None:
@@ -310,52 +176,37 @@ def test_several_addresses_in_asyncio_and_anyio() -> None:
     async def any_connect() -> None:
         await anyio.connect_tcp("localhost", port)
 
-    for error in (
-        OSError(
-            "Multiple exceptions: [Errno 111] Connect call failed ('::1', 1, 0, 0), "
-            "[Errno 111] Connect call failed ('127.0.0.1', 1)"
-        ),
-        error_of(lambda _: asyncio.run(connect("localhost")), ""),
-        error_of(lambda _: asyncio.run(any_connect()), ""),
-    ):
-        assert kind_of(error, WRITE) == ("unavailable", "retry"), repr(error)
-    assert outlast.result_of(OSError("Multiple exceptions: [Errno 5] other")) is None
+    for attempt in (connect("localhost"), any_connect()):
+        with pytest.raises(OSError) as raised:
+            asyncio.run(attempt)
+        assert word(raised.value) == "unconnected", repr(raised.value)
 
 
-def test_a_text_of_several_lines_cannot_pretend_to_be_a_report() -> None:
+def test_the_message_is_one_line() -> None:
     error = ConnectionResetError("x\nError: \n   0: error sending request for url (u)\n   1: y\n")
-    assert kind_of(error, WRITE) == ("interrupted", "unknown")
-
-
-def test_nothing_secret_of_an_address_is_kept() -> None:
-    request = httpx.Request("GET", "https://zoe:s3cr3t@example.org:8443/q?token=t0k3n#f")
-    result = outlast.result_of(httpx.ConnectError("refused", request=request))
+    result = outlast.result_of(error)
     assert result is not None
-    assert "(https://example.org:8443/q)" in str(result.stderr)
-    assert "s3cr3t" not in str(result.stderr)
-    assert "t0k3n" not in str(result.stderr)
+    assert "\n" not in str(result.message)
 
 
 def test_a_response_that_was_not_read_is_not_read_now() -> None:
-    def stuck(connection: socket.socket) -> None:
-        connection.recv(65536)
-        connection.sendall(b"HTTP/1.1 503 Away\r\nContent-Length: 10\r\n\r\n")
-        connection.settimeout(10)
-        connection.recv(1)
+    def stuck(exchange: Exchange) -> None:
+        exchange._head(503, 10, {})
+        exchange.connection.settimeout(10)
+        exchange.connection.recv(1)
 
-    with server(stuck) as url:
+    with serving(stuck, stuck) as server:
         with requests.Session() as session:
             session.trust_env = False
-            response = session.get(url, stream=True, timeout=5)
+            response = session.get(server.url, stream=True, timeout=5)
             with pytest.raises(requests.HTTPError) as raised:
                 response.raise_for_status()
-            result = outlast.result_of(raised.value)
-            assert result == Result(http_status=503, message="Away")
+            assert outlast.result_of(raised.value) == Result(http_status=503, message="X")
             response.close()
-        with httpx.Client(trust_env=False) as client, client.stream("GET", url) as answer:
+        with httpx.Client(trust_env=False) as client, client.stream("GET", server.url) as answer:
             with pytest.raises(httpx.HTTPStatusError) as failed:
                 answer.raise_for_status()
-            assert outlast.result_of(failed.value) == Result(http_status=503, message="Away")
+            assert outlast.result_of(failed.value) == Result(http_status=503, message="X")
 
 
 @pytest.mark.parametrize(
@@ -366,7 +217,9 @@ def test_a_response_that_was_not_read_is_not_read_now() -> None:
         (" 1.5 ", 1.5),
         ("-1", None),
         ("soon", None),
+        ("in 5", None),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("Mon, 01 Jan 99999999999 00:00:00 GMT", None),
         ("٣", None),
     ],
 )
@@ -375,6 +228,5 @@ def test_retry_after(header: str | None, want: float | None) -> None:
 
 
 def test_retry_after_as_a_date() -> None:
-    seconds = retry_after("Fri, 31 Dec 9999 23:59:59 GMT")
-    assert seconds is not None
+    seconds: Any = retry_after("Fri, 31 Dec 9999 23:59:59 GMT")
     assert seconds > 1e11

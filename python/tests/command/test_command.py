@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -218,7 +219,7 @@ def test_another_command_needs_a_policy(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'true', and the default policy only knows"):
         run_command(["true"], READ)
     assert run_command(["true"], READ, policy="omnigraph").ok
-    assert run_command(["true"], READ, policy=outlast.Policy()).ok
+    assert run_command(["true"], READ, policy=outlast.Policy("omnigraph")).ok
     assert "omnigraph" in KNOWN
 
 
@@ -255,3 +256,77 @@ def test_ctrl_c_while_the_command_starts(omnigraph: Any, monkeypatch: pytest.Mon
         run_command(omnigraph("exec sleep 300"), WRITE, kill_after=0.5)
     assert ends(begun[0][0].pid)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def in_a_process(code: str) -> None:
+    """Run code in a process of its own, whose signals and users it may change."""
+    subprocess.run([sys.executable, "-c", HEAD + code], check=True, timeout=30)
+
+
+HEAD = """
+import os, signal, subprocess, sys, threading, time
+import outlast
+call = outlast.Call(remote=True, write=True)
+def run(*argv, **options):
+    return outlast.run_command(argv, call, policy="curl", **options)
+"""
+
+
+def test_where_sigchld_is_ignored() -> None:
+    in_a_process("""
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+other = subprocess.Popen(["sleep", "0.05"])
+done = run("sh", "-c", "sleep 0.2; exit 3")
+assert (done.exit_code, done.ok) == (3, False), done
+assert run("true").ok
+assert signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    pass  # nothing is left of the other one either
+else:
+    raise AssertionError
+refused = []
+def on_a_thread():
+    try:
+        run("true")
+    except RuntimeError as e:
+        refused.append(str(e))
+thread = threading.Thread(target=on_a_thread)
+thread.start()
+thread.join()
+assert "SIGCHLD" in refused[0]
+""")
+
+
+def test_where_another_part_waits_for_all_children() -> None:
+    in_a_process("""
+def reap(*_):
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+signal.signal(signal.SIGCHLD, reap)
+done = run("sh", "-c", "echo said; exit 3")
+assert not done.ok
+assert done.outcome.type == "indeterminate"
+assert "how the command ended is not known" in done.result.message
+assert done.stdout == b"said\\n"
+""")
+
+
+@pytest.mark.skipif(not hasattr(os, "setresuid") or os.geteuid() != 0, reason="needs root")
+def test_a_kill_that_is_refused_ends_the_attempt_all_the_same() -> None:
+    in_a_process("""
+outlast.info()  # which needs to read its file
+threading.Timer(0.2, lambda: os.setresuid(65534, 65534, 0)).start()
+began = time.monotonic()
+done = run("sleep", "60", attempt_timeout=0.5, kill_after=0.2)
+took = time.monotonic() - began
+os.setresuid(0, 0, 0)
+assert took < 5
+assert done.outcome.kind == "timed_out", done
+assert "another user's" in str(done.result.message)
+os.kill(int(str(done.result.message).split()[0]), signal.SIGKILL)
+""")

@@ -1,4 +1,6 @@
-"""Servers on real sockets that count what they apply, and fail as they are told to."""
+"""Servers on real sockets that count what they apply, and fail as they are told to,
+with HTTP/1.1 or HTTP/2.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +10,24 @@ import ssl
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import h2.config
+import h2.connection
+import h2.events
+
 POLICY = Path(__file__).parents[3] / "plugin" / "policy" / "builtin" / "network.json"
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n%s"
 BODY = (
     b"<?xml version='1.0'?><methodResponse><params><param><value><int>1</int></value></param>"
     b"</params></methodResponse>"
 )
 
-Answer = Callable[["Server", socket.socket, bytes], bool]
-"""Answers a request. ``True``: the connection stays."""
 
-
-def quick(window: str = "5s") -> dict[str, Any]:
+def quick(window: str = "20s") -> dict[str, Any]:
     """The policy for functions, in less time."""
     document: dict[str, Any] = json.loads(POLICY.read_text())
     document["name"] = "network-quick"
@@ -45,25 +46,97 @@ def closed_port() -> int:
         return int(one.getsockname()[1])
 
 
+class Exchange:
+    """A request that was read whole, and its connection."""
+
+    def __init__(self, server: Server, connection: socket.socket) -> None:
+        self.server = server
+        self.connection = connection
+        self.stays = False
+
+    def respond(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
+        """Answer, and keep the connection."""
+        self._head(status, len(body), headers)
+        self.connection.sendall(body)
+        self.stays = True
+
+    def half(self) -> None:
+        """A part of an answer, and no more."""
+        self._head(200, 1000, {})
+        self.connection.sendall(b"half")
+
+    def _head(self, status: int, length: int, headers: dict[str, str]) -> None:
+        lines = [f"HTTP/1.1 {status} X", "Content-Type: text/xml", f"Content-Length: {length}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        self.connection.sendall("\r\n".join([*lines, "", ""]).encode())
+
+    def goaway(self, last: int) -> None:
+        """End the connection, and say which request was the last that was looked at."""
+        raise NotImplementedError
+
+
+class Exchange2(Exchange):
+    """The same with HTTP/2."""
+
+    def __init__(
+        self, server: Server, sock: socket.socket, h2c: h2.connection.H2Connection, stream: int
+    ) -> None:
+        super().__init__(server, sock)
+        self.h2, self.stream = h2c, stream
+
+    def respond(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
+        self._begin(status, headers)
+        self.h2.send_data(self.stream, body, end_stream=True)
+        self._flush()
+        self.stays = True
+
+    def half(self) -> None:
+        self._begin(200, {})
+        self.h2.send_data(self.stream, b"half")
+        self._flush()
+
+    def goaway(self, last: int) -> None:
+        self.h2.close_connection(0, last_stream_id=last)
+        self._flush()
+
+    def _begin(self, status: int, headers: dict[str, str]) -> None:
+        told = [(name.replace("_", "-").lower(), value) for name, value in headers.items()]
+        self.h2.send_headers(
+            self.stream, [(":status", str(status)), ("content-type", "text/xml"), *told]
+        )
+
+    def _flush(self) -> None:
+        self.connection.sendall(self.h2.data_to_send())
+
+
+Answer = Callable[[Exchange], object]
+"""Answers a request."""
+
+
 class Server:
-    """Answers one request after another by its script, and by "ok" after that.
+    """Answers one request after another by its script, and well after that.
 
     Attributes:
-        port: Where it listens.
-        applied: How many requests it has read whole.
-        connections: How many it has accepted.
+        port: Where it listens, when it does.
+        script: How the next requests are answered.
+        applied: How many requests have taken effect.
+        slams: How many of the next connections are closed at once.
     """
 
-    def __init__(self, *script: Answer, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
+    def __init__(self, *script: Answer, tls: ssl.SSLContext | None = None, two: bool = False):
         self.script = list(script)
-        self.port = port or closed_port()
+        self.port = closed_port()
         self.applied = 0
-        self.connections = 0
-        self.slams = 0  # connections that are closed at once
-        self._tls = tls
+        self.slams = 0
+        self._tls, self._two = tls, two
         self._lock = threading.Lock()
         self._listener: socket.socket | None = None
+        self._timer: threading.Timer | None = None
         self._open: set[socket.socket] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/"
 
     def start(self) -> Server:
         """Listen."""
@@ -77,6 +150,8 @@ class Server:
 
     def stop(self) -> None:
         """Listen no more, and end each connection."""
+        if self._timer is not None:
+            self._timer.cancel()
         listener, self._listener = self._listener, None
         if listener is not None:
             with suppress(OSError):
@@ -85,10 +160,16 @@ class Server:
         for connection in list(self._open):
             reset(connection)
 
-    def away(self, seconds: float) -> None:
+    def away(self, seconds: float) -> Server:
         """Stop, and come back after so many seconds."""
         self.stop()
-        threading.Timer(seconds, self.start).start()
+        self._timer = threading.Timer(seconds, self.start)
+        self._timer.start()
+        return self
+
+    def apply(self) -> None:
+        with self._lock:
+            self.applied += 1
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -96,44 +177,64 @@ class Server:
                 connection, _ = listener.accept()
             except OSError:
                 return
-            self.connections += 1
             if self.slams > 0:
                 self.slams -= 1
+                if self._tls is not None:  # closed in the handshake, not before it
+                    connection.recv(65536)
                 connection.close()
-                continue
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            else:
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with suppress(OSError):
+        with suppress(OSError, EOFError):
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
             self._open.add(connection)
-            stays = True
-            while stays and (request := read(connection)):
+            for exchange in (_two if self._two else _one)(self, connection):
                 with self._lock:
                     answer = self.script.pop(0) if self.script else ok
-                stays = answer(self, connection, request)
+                answer(exchange)
+                if not exchange.stays:
+                    break
         self._open.discard(connection)
         connection.close()
 
 
-def read(connection: socket.socket) -> bytes:
-    """A request, with its body; nothing if it does not come whole."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        more = connection.recv(65536)
-        if not more:
-            return b""
-        data += more
-    head, _, body = data.partition(b"\r\n\r\n")
-    for line in head.lower().split(b"\r\n"):
-        if line.startswith(b"content-length:"):
-            while len(body) < int(line[15:]):
-                body += connection.recv(65536)
-        if line == b"transfer-encoding: chunked":
-            while not body.endswith(b"0\r\n\r\n"):
-                body += connection.recv(65536)
-    return head + b"\r\n\r\n" + body
+def _one(server: Server, connection: socket.socket) -> Iterator[Exchange]:
+    """The requests on a connection of HTTP/1.1."""
+    while True:
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += _some(connection)
+        head, _, body = data.partition(b"\r\n\r\n")
+        for line in head.lower().split(b"\r\n"):
+            if line.startswith(b"content-length:"):
+                while len(body) < int(line[15:]):
+                    body += _some(connection)
+            if line == b"transfer-encoding: chunked":
+                while not body.endswith(b"0\r\n\r\n"):
+                    body += _some(connection)
+        yield Exchange(server, connection)
+
+
+def _two(server: Server, connection: socket.socket) -> Iterator[Exchange]:
+    """The requests on a connection of HTTP/2."""
+    h2c = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+    h2c.initiate_connection()
+    connection.sendall(h2c.data_to_send())
+    while True:
+        for event in h2c.receive_data(_some(connection)):
+            if isinstance(event, h2.events.StreamEnded):
+                assert event.stream_id is not None
+                yield Exchange2(server, connection, h2c, event.stream_id)
+        connection.sendall(h2c.data_to_send())
+
+
+def _some(connection: socket.socket) -> bytes:
+    data = connection.recv(65536)
+    if not data:
+        raise EOFError
+    return data
 
 
 def reset(connection: socket.socket) -> None:
@@ -146,77 +247,77 @@ def reset(connection: socket.socket) -> None:
 # Answers.
 
 
-def ok(server: Server, connection: socket.socket, _: bytes) -> bool:
+def ok(exchange: Exchange) -> None:
     """Apply it, and say so."""
-    server.applied += 1
-    connection.sendall(OK % (len(BODY), BODY))
-    return True
+    exchange.server.apply()
+    exchange.respond(200, BODY)
 
 
-def resets(server: Server, connection: socket.socket, _: bytes) -> bool:
+def resets(exchange: Exchange) -> None:
     """Apply it, and die."""
-    server.applied += 1
-    reset(connection)
-    return False
+    exchange.server.apply()
+    reset(exchange.connection)
 
 
-def closes(server: Server, _: socket.socket, __: bytes) -> bool:
+def closes(exchange: Exchange) -> None:
     """Apply it, and close the connection."""
-    server.applied += 1
-    return False
+    exchange.server.apply()
 
 
-def drops(_: Server, connection: socket.socket, __: bytes) -> bool:
+def drops(exchange: Exchange) -> None:
     """Do not look at it, and die: the connection had been kept for too long."""
-    reset(connection)
-    return False
+    reset(exchange.connection)
 
 
-def cuts(server: Server, connection: socket.socket, _: bytes) -> bool:
+def cuts(exchange: Exchange) -> None:
     """Apply it, and break off in the answer."""
-    server.applied += 1
-    connection.sendall(OK % (1000, b"<half"))
-    return False
+    exchange.server.apply()
+    exchange.half()
 
 
-def says(status: int, *headers: str) -> Answer:
+def says(status: int, **headers: Any) -> Answer:
     """Apply it, and answer so."""
 
-    def answer(server: Server, connection: socket.socket, _: bytes) -> bool:
-        server.applied += 1
-        lines = [f"HTTP/1.1 {status} X", "Content-Length: 0", *headers, "", ""]
-        connection.sendall("\r\n".join(lines).encode())
-        return True
+    def answer(exchange: Exchange) -> None:
+        exchange.server.apply()
+        exchange.respond(status, **headers)
 
     return answer
 
 
-def dies(seconds: float, first: Answer = closes) -> Answer:
-    """Answer so, then be away for so many seconds."""
+def dies(seconds: float) -> Answer:
+    """Apply it, and be away for so many seconds."""
 
-    def answer(server: Server, connection: socket.socket, request: bytes) -> bool:
-        first(server, connection, request)
-        server.away(seconds)
-        return False
+    def answer(exchange: Exchange) -> None:
+        exchange.server.apply()
+        exchange.server.away(seconds)
 
     return answer
 
 
-# Certificates.
+def goes(last: int) -> Answer:
+    """Say by HTTP/2 that requests beyond one are not looked at; one that is not is applied."""
+
+    def answer(exchange: Exchange) -> None:
+        assert isinstance(exchange, Exchange2)
+        if exchange.stream <= last:
+            exchange.server.apply()
+        exchange.goaway(last)
+
+    return answer
 
 
-def certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
+def certificate(folder: Path, two: bool = False) -> tuple[str, ssl.SSLContext]:
     """A certificate for 127.0.0.1, and a server's context with it."""
-    made = folder / "both.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=t"]
-        + ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(made) + ".key", "-out", made],
-        check=True,
-        capture_output=True,
-    )
+    made, key = folder / "certificate.pem", folder / "key.pem"
+    if not made.exists():
+        command = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=t"]
+        subject = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(made)]
+        subprocess.run(["openssl", *command, *subject], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(made, str(made) + ".key")
-    return made, context
+    context.load_cert_chain(made, key)
+    context.set_alpn_protocols(["h2"] if two else ["http/1.1"])
+    return str(made), context
 
 
 @contextmanager
@@ -227,11 +328,3 @@ def serving(*script: Answer, **options: Any) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
-
-
-def until(true: Callable[[], bool], seconds: float = 5) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)

@@ -55,8 +55,8 @@ def first_delay(policy: Policy) -> float:
 def test_the_default_is_built_in() -> None:
     plugin = Failing()
     policy = Policy(plugin=plugin)
-    assert policy.name == "omnigraph"
-    assert repr(policy) == "Policy('omnigraph')"
+    assert policy.name == "network"
+    assert repr(policy) == "Policy('network')"
     assert policy.document is None
     assert plugin.started == 0
 

@@ -28,7 +28,7 @@ def retry(action: outlast.Action) -> Retry:
 
 
 def test_the_schedule_to_the_deadline() -> None:
-    session = Policy().session(READ)
+    session = Policy("omnigraph").session(READ)
     now, starts = 0.0, [0.0]
     while isinstance(action := session.next(AWAY, now, random=1.0), Retry):
         now += action.delay
@@ -45,7 +45,7 @@ def test_the_schedule_to_the_deadline() -> None:
 
 
 def test_an_action_says_all() -> None:
-    action = retry(Policy().session(READ).next(AWAY, 3.0, random=1.0, explain=True))
+    action = retry(Policy("omnigraph").session(READ).next(AWAY, 3.0, random=1.0, explain=True))
     assert action.delay == pytest.approx(0.5, abs=2e-6)  # the longest jitter is random 0
     assert replace(action, why=None, delay=0.5) == Retry(
         delay=0.5,
@@ -60,7 +60,7 @@ def test_an_action_says_all() -> None:
 
 
 def test_a_write_is_woken_by_readiness_only() -> None:
-    session = Policy().session(Call(remote=True, write=True))
+    session = Policy("omnigraph").session(Call(remote=True, write=True))
     action = retry(session.next(AWAY, 0.0, random=0.0))
     assert action.delay == 0.55
     assert action.wake == outlast.Wake("ready")
@@ -75,7 +75,7 @@ def test_a_write_is_woken_by_readiness_only() -> None:
 
 
 def test_a_repair_is_reported_as_one() -> None:
-    session = Policy().session(Call(remote=False, write=True))
+    session = Policy("omnigraph").session(Call(remote=False, write=True))
     action = retry(session.next(REPAIR, 0.0))
     assert (action.repair, action.repair_force, action.delay) == (True, False, 0.0)
     action = retry(session.next(Result(exit_code=0), 1.0))
@@ -86,7 +86,7 @@ def test_a_repair_is_reported_as_one() -> None:
 
 
 def test_a_repair_that_fails_stops() -> None:
-    session = Policy().session(Call(remote=False, write=True))
+    session = Policy("omnigraph").session(Call(remote=False, write=True))
     session.next(REPAIR, 0.0)
     stop = session.next(Result(exit_code=1, stderr=b"no"), 1.0)
     assert isinstance(stop, Stop)
@@ -95,7 +95,7 @@ def test_a_repair_that_fails_stops() -> None:
 
 
 def test_cancelled() -> None:
-    session = Policy().session(Call(remote=True, write=True))
+    session = Policy("omnigraph").session(Call(remote=True, write=True))
     session.next(AWAY, 0.0)
     stop = session.cancelled(now=0.1)
     assert (stop.outcome.type, stop.outcome.effects) == ("cancelled", "none")
@@ -105,7 +105,7 @@ def test_cancelled() -> None:
 
 
 def test_cancelled_while_an_attempt_ran() -> None:
-    session = Policy().session(Call(remote=True, write=True))
+    session = Policy("omnigraph").session(Call(remote=True, write=True))
     session.next(AWAY, 0.0)
     running = Result(signal="SIGINT")
     stop = session.cancelled(running, 0.1)
@@ -114,18 +114,18 @@ def test_cancelled_while_an_attempt_ran() -> None:
 
 
 def test_a_session_can_be_continued_elsewhere() -> None:
-    session = Policy().session(READ, seed=1)
+    session = Policy("omnigraph").session(READ, seed=1)
     now = 0.0
     for _ in range(4):
         now += retry(session.next(AWAY, now)).delay
     assert session.state.isascii()
     assert 0 < len(session.state) <= 1024
-    other = Policy().session(READ, seed=1, state=session.state)
+    other = Policy("omnigraph").session(READ, seed=1, state=session.state)
     assert other.next(AWAY, now) == session.next(AWAY, now)
 
 
 def test_a_state_of_another_policy_is_refused() -> None:
-    session = Policy().session(READ)
+    session = Policy("omnigraph").session(READ)
     session.next(AWAY, 0.0)
     other = Policy("witan-core").session(READ, state=session.state)
     with pytest.raises(PluginError) as raised:
@@ -135,14 +135,16 @@ def test_a_state_of_another_policy_is_refused() -> None:
 
 
 def test_a_seed_decides_the_jitter() -> None:
-    delays = {retry(Policy().session(READ, seed=s).next(AWAY, 0.0)).delay for s in (1, 1, 2)}
+    delays = {
+        retry(Policy("omnigraph").session(READ, seed=s).next(AWAY, 0.0)).delay for s in (1, 1, 2)
+    }
     assert len(delays) == 2
-    free = {retry(Policy().session(READ).next(AWAY, 0.0)).delay for _ in range(10)}
+    free = {retry(Policy("omnigraph").session(READ).next(AWAY, 0.0)).delay for _ in range(10)}
     assert len(free) > 5
 
 
 def test_the_default_clock_is_the_one_in_force(clock: VirtualClock) -> None:
-    session = Policy().session(READ)
+    session = Policy("omnigraph").session(READ)
     session.next(AWAY)
     clock.advance(150.0)
     stop = session.next(AWAY)
@@ -151,14 +153,14 @@ def test_the_default_clock_is_the_one_in_force(clock: VirtualClock) -> None:
 
 
 def test_a_wake_without_a_wait_is_refused() -> None:
-    session = Policy().session(READ)
+    session = Policy("omnigraph").session(READ)
     session.next(CONFLICT, 0.0, random=0.0)
     with pytest.raises(PluginError, match="woken"):
         session.woken("ready", 0.0)
 
 
 def session_of(call: Any, seed: Any) -> Session:
-    return Policy().session(call, seed)
+    return Policy("omnigraph").session(call, seed)
 
 
 @pytest.mark.parametrize(
@@ -169,14 +171,18 @@ def session_of(call: Any, seed: Any) -> Session:
         (lambda s: s.next(AWAY, "1"), TypeError, "now is '1'"),
         (lambda s: s.next(AWAY, 0.0, 1.5), ValueError, "random is 1.5"),
         (lambda s: s.woken("up"), ValueError, "by is 'up'"),
-        (lambda s: Policy().session(READ, -1), ValueError, "seed is -1, and must be from 0"),
-        (lambda s: Policy().session(READ, 2**53), ValueError, "seed is"),
+        (
+            lambda s: Policy("omnigraph").session(READ, -1),
+            ValueError,
+            "seed is -1, and must be from 0",
+        ),
+        (lambda s: Policy("omnigraph").session(READ, 2**53), ValueError, "seed is"),
         (lambda s: session_of(READ, 0.5), TypeError, "seed is 0.5"),
         (lambda s: session_of({"remote": True}, 1), TypeError, "must be a Call"),
     ],
 )
 def test_what_is_wrong_is_named(use: Any, error: type[Exception], text: str) -> None:
-    session = Policy().session(READ)
+    session = Policy("omnigraph").session(READ)
     with pytest.raises(error, match=text):
         use(session)
     assert retry(session.next(AWAY, 0.0)).attempt == 2
@@ -192,7 +198,7 @@ def test_what_is_wrong_is_named(use: Any, error: type[Exception], text: str) -> 
     ],
 )
 def test_an_answer_that_is_not_understood_stops(answer: bytes, text: str) -> None:
-    session = Policy(plugin=Failing(answer)).session(READ)
+    session = Policy("omnigraph", plugin=Failing(answer)).session(READ)
     with pytest.raises(PluginError, match=text) as raised:
         session.next(AWAY, 0.0)
     assert raised.value.result is AWAY
@@ -200,10 +206,10 @@ def test_an_answer_that_is_not_understood_stops(answer: bytes, text: str) -> Non
 
 def test_an_instance_that_fails_costs_nothing() -> None:
     plugin = Failing(None, RuntimeError("lost"), envelope("internal"))
-    session = Policy(plugin=plugin).session(READ, seed=5)
+    session = Policy("omnigraph", plugin=plugin).session(READ, seed=5)
     told: list[Exception] = []
     session.on_replaced = told.append
-    sound = Policy().session(READ, seed=5)
+    sound = Policy("omnigraph").session(READ, seed=5)
     now = 0.0
     assert session.next(AWAY, now) == sound.next(AWAY, now)
     with pytest.raises(PluginError, match="again") as raised:
@@ -236,7 +242,7 @@ RESULTS = st.one_of(
 def test_whatever_happens_a_call_ends_or_waits(
     remote: bool, write: bool, happened: list[tuple[Result, float]]
 ) -> None:
-    session: Session = Policy().session(Call(remote=remote, write=write))
+    session: Session = Policy("omnigraph").session(Call(remote=remote, write=write))
     now = 0.0
     for result, took in happened:
         now += took
@@ -249,3 +255,19 @@ def test_whatever_happens_a_call_ends_or_waits(
         assert 0 <= action.delay <= 150
         assert session.state
         now += action.delay
+
+
+def test_a_session_that_is_taken_up_in_the_midst_of_a_repair() -> None:
+    policy, call = Policy("omnigraph"), Call(remote=False, write=True)
+    session = policy.session(call)
+    asked = retry(session.next(Result(exit_code=1, stderr=NEEDS_REPAIR), 0.0))
+    assert asked.repair
+    again = policy.session(call, state=session.state)
+    assert not retry(again.next(Result(exit_code=0), 1.0)).repair
+    stop = again.next(Result(exit_code=0), 2.0)
+    assert isinstance(stop, Stop)
+    assert stop.outcome.ok
+    # In the midst of a wait it is an attempt, as ever.
+    session = policy.session(READ)
+    session.next(AWAY, 0.0)
+    assert retry(policy.session(READ, state=session.state).next(AWAY, 1.0)).attempt == 3

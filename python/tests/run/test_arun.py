@@ -42,7 +42,7 @@ async def cancelled(task: asyncio.Task[Any]) -> float:
 
 def test_a_task_is_cancelled_in_a_wait(events: list[e.Event]) -> None:
     async def main() -> None:
-        task = asyncio.create_task(Policy().arun(away, WRITE))
+        task = asyncio.create_task(Policy("omnigraph").arun(away, WRITE))
         while not any(isinstance(event, e.Waiting) for event in events):
             await asyncio.sleep(0.01)
         await cancelled(task)
@@ -59,7 +59,7 @@ def test_a_task_is_cancelled_in_a_wait(events: list[e.Event]) -> None:
 
 def test_a_task_is_cancelled_in_an_attempt(events: list[e.Event]) -> None:
     async def main() -> None:
-        task = asyncio.create_task(Policy().arun(forever, WRITE))
+        task = asyncio.create_task(Policy("omnigraph").arun(forever, WRITE))
         await asyncio.sleep(0.05)
         await cancelled(task)
 
@@ -82,7 +82,7 @@ def test_a_task_is_cancelled_while_the_plugin_loads(
     monkeypatch.setattr(plugin, "load", slow)
 
     async def main() -> float:
-        task = asyncio.create_task(Policy(plugin=plugin).arun(away, READ))
+        task = asyncio.create_task(Policy("omnigraph", plugin=plugin).arun(away, READ))
         await asyncio.sleep(0.1)
         return await cancelled(task)
 
@@ -95,7 +95,7 @@ def test_a_task_is_cancelled_while_the_plugin_loads(
 def test_a_time_limit_of_asyncio(clock: VirtualClock) -> None:
     async def main() -> None:
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(Policy().arun(forever, READ), 0.05)
+            await asyncio.wait_for(Policy("omnigraph").arun(forever, READ), 0.05)
 
     asyncio.run(main())
 
@@ -103,7 +103,7 @@ def test_a_time_limit_of_asyncio(clock: VirtualClock) -> None:
 def test_trio_cancels(events: list[e.Event]) -> None:
     async def main() -> None:
         with trio.move_on_after(0.3) as scope:
-            await Policy().arun(away, READ)
+            await Policy("omnigraph").arun(away, READ)
         assert scope.cancelled_caught
 
     trio.run(main)
@@ -134,7 +134,7 @@ def test_the_event_loop_goes_on_while_the_plugin_loads(
                 ticks += 1
 
         ticking = asyncio.create_task(tick())
-        call = asyncio.create_task(Policy(plugin=plugin).arun(away, READ))
+        call = asyncio.create_task(Policy("omnigraph", plugin=plugin).arun(away, READ))
         while not any(isinstance(event, e.Waiting) for event in events):
             await asyncio.sleep(0.01)
         for task in (ticking, call):
@@ -153,7 +153,7 @@ def test_two_hundred_tasks_at_once(events: list[e.Event]) -> None:
         return OK if time.monotonic() >= back[0] else AWAY
 
     async def main() -> list[outlast.Outcome]:
-        policy = Policy(plugin=plugin)
+        policy = Policy("omnigraph", plugin=plugin)
         back[0] = time.monotonic() + 2.0
         return await asyncio.gather(*(policy.arun(attempt, READ) for _ in range(200)))
 
@@ -166,7 +166,7 @@ def test_two_hundred_tasks_at_once(events: list[e.Event]) -> None:
 
 def test_nothing_is_left_of_a_call(clock: VirtualClock) -> None:
     async def main() -> None:
-        await Policy().arun(away, READ)
+        await Policy("omnigraph").arun(away, READ)
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(main())

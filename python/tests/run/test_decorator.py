@@ -48,7 +48,7 @@ def test_a_method_and_a_coroutine_function(clock: VirtualClock, events: list[e.E
         def __init__(self) -> None:
             self.server = Server(2)
 
-        @outlast.retry(remote=True, write=True)
+        @outlast.retry(remote=True, write=True, only_request=True)
         async def ask(self, question: str) -> str:
             await asyncio.sleep(0)
             return self.server.ask(question)
@@ -215,8 +215,10 @@ READ = Call(remote=True, write=False)
     "call",
     [
         lambda **options: outlast.retry(remote=True, write=False, **options)(len),
-        lambda **options: Policy().run(lambda: Result(exit_code=0), READ, **options),
-        lambda **options: Policy().run_in_plugin(lambda: Result(exit_code=0), READ, **options),
+        lambda **options: Policy("omnigraph").run(lambda: Result(exit_code=0), READ, **options),
+        lambda **options: Policy("omnigraph").run_in_plugin(
+            lambda: Result(exit_code=0), READ, **options
+        ),
         lambda **options: outlast.run_command(["true"], READ, policy="omnigraph", **options),
     ],
 )

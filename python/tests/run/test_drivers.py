@@ -90,7 +90,7 @@ def test_a_success_touches_nothing_of_the_plugin(
     drive: Drive, clock: VirtualClock, events: list[e.Event]
 ) -> None:
     plugin = Failing()
-    outcome = drive(Policy(plugin=plugin), Scripted(OK), READ)
+    outcome = drive(Policy("omnigraph", plugin=plugin), Scripted(OK), READ)
     assert (outcome.ok, outcome.attempts, outcome.result) == (True, 1, outcome.result)
     assert outcome.result is not None
     assert outcome.result.stdout == b"rows"
@@ -103,7 +103,7 @@ def test_an_outage_is_ridden_out(drive: Drive, clock: VirtualClock, events: list
         clock.advance(0.125)
         return OK if clock.now() > 61 else AWAY
 
-    outcome = drive(Policy(), attempt, READ, seed=3)
+    outcome = drive(Policy("omnigraph"), attempt, READ, seed=3)
     assert outcome.ok
     assert clock.now() < 61 + 10.2
     waits = [event for event in events if isinstance(event, e.Waiting)]
@@ -123,7 +123,9 @@ def test_all_drivers_decide_alike(clock: VirtualClock) -> None:
     for drive in (on_a_thread, in_asyncio, in_trio, in_plugin):
         own = VirtualClock()
         outcomes.append(
-            drive(Policy(), Scripted(AWAY), READ, seed=11, clock=own.now, sleep=own.sleep)
+            drive(
+                Policy("omnigraph"), Scripted(AWAY), READ, seed=11, clock=own.now, sleep=own.sleep
+            )
         )
         slept.append(own.slept)
     assert slept == [slept[0]] * 4
@@ -132,14 +134,14 @@ def test_all_drivers_decide_alike(clock: VirtualClock) -> None:
 
 
 def test_a_call_that_never_succeeds(drive: Drive, clock: VirtualClock) -> None:
-    outcome = drive(Policy(), Scripted(AWAY), READ)
+    outcome = drive(Policy("omnigraph"), Scripted(AWAY), READ)
     assert (outcome.type, outcome.reason) == ("exhausted", "window")
     assert clock.now() == pytest.approx(150.0)
     assert outcome.attempts == len(clock.slept) + 1
     assert outcome.result is not None
     assert outcome.result.stderr == REFUSED
     with pytest.raises(outlast.Exhausted, match="query: gave up") as raised:
-        drive(Policy(), Scripted(AWAY), READ, check=True)
+        drive(Policy("omnigraph"), Scripted(AWAY), READ, check=True)
     assert raised.value.outcome.attempts > 15
 
 
@@ -148,16 +150,16 @@ def test_a_broken_connection_of_a_write_is_never_repeated(
 ) -> None:
     broken = ConnectionResetError(104, "Connection reset by peer")
     attempt = Scripted(broken)
-    outcome = drive(Policy(), attempt, WRITE)
+    outcome = drive(Policy("omnigraph"), attempt, WRITE)
     assert (outcome.type, outcome.effects, attempt.made) == ("indeterminate", "unknown", 1)
     with pytest.raises(outlast.Indeterminate) as raised:
-        drive(Policy(), Scripted(broken), WRITE, check=True)
+        drive(Policy("omnigraph"), Scripted(broken), WRITE, check=True)
     assert raised.value.__cause__ is broken
 
 
 def test_exceptions_that_stand_for_a_result(drive: Drive, clock: VirtualClock) -> None:
     attempt = Scripted(ConnectionRefusedError(), ConnectionRefusedError(), OK)
-    assert drive(Policy(), attempt, WRITE).attempts == 3
+    assert drive(Policy("omnigraph"), attempt, WRITE, only_request=True).attempts == 3
 
 
 def test_an_exception_that_stands_for_none_comes_out(drive: Drive, clock: VirtualClock) -> None:
@@ -169,7 +171,7 @@ def test_an_exception_that_stands_for_none_comes_out(drive: Drive, clock: Virtua
         cause = ValueError()
         attempt.what[-1].__cause__ = cause  # type: ignore[union-attr]
         with pytest.raises(OurError, match="mine") as raised:
-            drive(Policy(), attempt, READ)
+            drive(Policy("omnigraph"), attempt, READ)
         assert raised.value.__cause__ is cause
         assert attempt.made == len(what)
 
@@ -179,12 +181,12 @@ def test_exceptions_can_be_mapped(drive: Drive, clock: VirtualClock) -> None:
         return AWAY if isinstance(error, KeyError) else None
 
     attempt = Scripted(KeyError("x"), ConnectionRefusedError(), OK)
-    assert drive(Policy(), attempt, READ, result_of=result_of).attempts == 3
+    assert drive(Policy("omnigraph"), attempt, READ, result_of=result_of).attempts == 3
 
 
 def test_what_an_attempt_must_give(drive: Drive, clock: VirtualClock) -> None:
     with pytest.raises(TypeError, match="the attempt gave a str, and must give a Result"):
-        drive(Policy(), lambda: "done", READ)
+        drive(Policy("omnigraph"), lambda: "done", READ)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
@@ -195,7 +197,7 @@ def test_ctrl_c_in_an_attempt(
     for drive in (on_a_thread, in_plugin):
         attempt = Scripted(*[AWAY] * when, error)
         with pytest.raises(type(error)):
-            drive(Policy(), attempt, WRITE)
+            drive(Policy("omnigraph"), attempt, WRITE)
         assert attempt.made == when + 1
         last = events[-1]
         assert isinstance(last, e.Stopped)
@@ -212,7 +214,7 @@ def test_ctrl_c_in_a_wait(error: BaseException, events: list[e.Event]) -> None:
             raise error
 
         with pytest.raises(type(error)):
-            drive(Policy(), attempt, WRITE, sleep=sleep)
+            drive(Policy("omnigraph"), attempt, WRITE, sleep=sleep)
         assert attempt.made == 1
         last = events[-1]
         assert isinstance(last, e.Stopped)
@@ -225,9 +227,9 @@ def test_a_sleep_or_a_clock_that_fails_ends_the_call(drive: Drive, clock: Virtua
 
     attempt = Scripted(AWAY)
     with pytest.raises(OSError, match="no clock"):
-        drive(Policy(), attempt, READ, sleep=broken)
+        drive(Policy("omnigraph"), attempt, READ, sleep=broken)
     with pytest.raises(OSError, match="no clock"):
-        drive(Policy(), attempt, READ, clock=broken)
+        drive(Policy("omnigraph"), attempt, READ, clock=broken)
     assert attempt.made == 1
 
 
@@ -250,7 +252,7 @@ def test_the_delay_counts_from_the_failure(drive: Drive) -> None:
         if isinstance(event, e.Waiting):
             delays.append(event.delay)
 
-    drive(Policy(), attempt, READ, clock=tick, sleep=sleep, observe=observe)
+    drive(Policy("omnigraph"), attempt, READ, clock=tick, sleep=sleep, observe=observe)
     assert len(slept) == 2
     for delay, wait in zip(delays, slept, strict=True):
         assert delay - 0.1 < wait < delay
@@ -260,7 +262,7 @@ def test_a_clock_that_goes_backwards_never_waits_longer(drive: Drive) -> None:
     times = iter([100.0, 100.0, 50.0, 40.0, *[30.0] * 1000])
     slept: list[float] = []
     outcome = drive(
-        Policy(),
+        Policy("omnigraph"),
         Scripted(AWAY),
         READ,
         clock=lambda: next(times),
@@ -281,13 +283,13 @@ def test_a_repair(drive: Drive, clock: VirtualClock, events: list[e.Event]) -> N
         forced.append(force)
         return OK
 
-    outcome = drive(Policy(), Scripted(REPAIR, OK), LOCAL, repair=repair)
+    outcome = drive(Policy("omnigraph"), Scripted(REPAIR, OK), LOCAL, repair=repair)
     assert (outcome.ok, outcome.attempts, forced) == (True, 2, [False])
     assert any(isinstance(event, e.Repairing) for event in events)
 
 
 def test_without_a_way_to_repair_it_has_failed(drive: Drive, clock: VirtualClock) -> None:
-    outcome = drive(Policy(), Scripted(REPAIR, OK), LOCAL)
+    outcome = drive(Policy("omnigraph"), Scripted(REPAIR, OK), LOCAL)
     assert outcome.reason == "repair_failed"
     assert outcome.last_error == "this call has no way to repair"
 
@@ -296,7 +298,7 @@ def test_a_repair_that_raises_has_failed(drive: Drive, clock: VirtualClock) -> N
     def repair(force: bool) -> Result:
         raise ValueError("no store")
 
-    outcome = drive(Policy(), Scripted(REPAIR, OK), LOCAL, repair=repair)
+    outcome = drive(Policy("omnigraph"), Scripted(REPAIR, OK), LOCAL, repair=repair)
     assert (outcome.reason, outcome.last_error) == ("repair_failed", "ValueError: no store")
 
 
@@ -306,33 +308,33 @@ def test_ctrl_c_in_a_repair(clock: VirtualClock) -> None:
 
     for drive in (on_a_thread, in_plugin):
         with pytest.raises(KeyboardInterrupt):
-            drive(Policy(), Scripted(REPAIR, OK), LOCAL, repair=repair)
+            drive(Policy("omnigraph"), Scripted(REPAIR, OK), LOCAL, repair=repair)
 
 
 def test_secrets_are_told_to_nobody(
     drive: Drive, clock: VirtualClock, events: list[e.Event]
 ) -> None:
     said = Result(exit_code=1, stderr=b"bad token s3cr3t\n", stdout="s3cr3t", message="s3cr3t")
-    outcome = drive(Policy(), Scripted(said), READ, secrets=["s3cr3t", ""])
+    outcome = drive(Policy("omnigraph"), Scripted(said), READ, secrets=["s3cr3t", ""])
     assert outcome.last_error == "bad token [redacted]"
     assert outcome.result is not None
     assert outcome.result.stderr == said.stderr  # the caller's own
     assert "s3cr3t" not in repr(events)
     assert "[redacted]" in repr(events)
     with pytest.raises(TypeError, match="secrets must be a list"):
-        drive(Policy(), Scripted(OK), READ, secrets="s3cr3t")
+        drive(Policy("omnigraph"), Scripted(OK), READ, secrets="s3cr3t")
 
 
 def test_an_observer_is_told_besides_the_hooks(
     drive: Drive, clock: VirtualClock, events: list[e.Event]
 ) -> None:
     own: list[e.Event] = []
-    drive(Policy(), Scripted(AWAY, OK), READ, observe=own.append)
+    drive(Policy("omnigraph"), Scripted(AWAY, OK), READ, observe=own.append)
     assert own == events
 
 
 def test_loading_is_told_once(drive: Drive, clock: VirtualClock, events: list[e.Event]) -> None:
-    policy = Policy(plugin=Failing())
+    policy = Policy("omnigraph", plugin=Failing())
     for _ in range(2):
         drive(policy, Scripted(AWAY, OK), READ)
     loaded = [event for event in events if isinstance(event, e.Loaded)]
@@ -343,20 +345,20 @@ def test_loading_is_told_once(drive: Drive, clock: VirtualClock, events: list[e.
 def test_a_plugin_that_cannot_be_loaded_takes_nothing_away(
     drive: Drive, clock: VirtualClock, tmp_path: Any
 ) -> None:
-    policy = Policy(plugin=outlast.Plugin(tmp_path / "missing.wasm"))
+    policy = Policy("omnigraph", plugin=outlast.Plugin(tmp_path / "missing.wasm"))
     refused = ConnectionRefusedError(111, "Connection refused")
     with pytest.raises(outlast.PluginError, match="reading the plugin") as raised:
         drive(policy, Scripted(refused), READ)
     assert raised.value.__cause__ is refused
     assert raised.value.result is not None
-    assert "Connection refused" in str(raised.value.result.stderr)
+    assert "Connection refused" in str(raised.value.result.message)
 
 
 def test_an_instance_that_fails_is_replaced(
     drive: Drive, clock: VirtualClock, events: list[e.Event]
 ) -> None:
     plugin = Failing(RuntimeError("trapped"))
-    outcome = drive(Policy(plugin=plugin), Scripted(AWAY, AWAY, OK), READ)
+    outcome = drive(Policy("omnigraph", plugin=plugin), Scripted(AWAY, AWAY, OK), READ)
     assert (outcome.ok, outcome.attempts, plugin.replaced) == (True, 3, 1)
     replaced = [event for event in events if isinstance(event, e.InstanceReplaced)]
     assert [str(event.error) for event in replaced] == ["trapped"]
@@ -367,7 +369,7 @@ def test_two_instances_that_fail_at_the_same_point_end_the_call(
 ) -> None:
     plugin = Failing(RuntimeError("trapped"), RuntimeError("and again"))
     with pytest.raises(outlast.PluginError, match="trapped .and again: and again") as raised:
-        drive(Policy(plugin=plugin), Scripted(AWAY), READ)
+        drive(Policy("omnigraph", plugin=plugin), Scripted(AWAY), READ)
     assert raised.value.result is not None
 
 
@@ -375,7 +377,7 @@ def test_two_instances_that_fail_at_the_same_point_end_the_call(
 def test_a_run_goes_on_where_its_instance_was_lost(calls: int, clock: VirtualClock) -> None:
     plugin = MidRun(times=3, calls=max(calls, 1))
     attempt = Scripted(AWAY)
-    outcome = in_plugin(Policy(plugin=plugin), attempt, READ, seed=7)
+    outcome = in_plugin(Policy("omnigraph", plugin=plugin), attempt, READ, seed=7)
     # Each instance that is lost in a wait or an attempt has cost neither.
     assert (outcome.type, outcome.attempts) == ("exhausted", attempt.made)
     assert clock.now() == pytest.approx(150.0, abs=1e-3)
@@ -407,7 +409,7 @@ def test_a_run_of_more_attempts_than_one_call_makes(clock: VirtualClock) -> None
 def test_a_call_says_when_it_began(drive: Drive, clock: VirtualClock) -> None:
     clock.advance(100.0)
     call = Call(remote=True, write=False, budget=30.0, started=90.0)
-    outcome = drive(Policy(), Scripted(AWAY), call)
+    outcome = drive(Policy("omnigraph"), Scripted(AWAY), call)
     assert outcome.reason == "call"
     assert clock.now() == pytest.approx(120.0)
     assert outcome.elapsed == pytest.approx(30.0)
@@ -415,5 +417,5 @@ def test_a_call_says_when_it_began(drive: Drive, clock: VirtualClock) -> None:
 
 def test_a_result_may_bring_its_own_times(drive: Drive, clock: VirtualClock) -> None:
     own = Result(exit_code=1, stderr=REFUSED, started=-5.0, ended=-1.0)
-    outcome = drive(Policy(), Scripted(own, OK), READ)
+    outcome = drive(Policy("omnigraph"), Scripted(own, OK), READ)
     assert outcome.elapsed == pytest.approx(5.0 + clock.now())

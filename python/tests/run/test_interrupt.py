@@ -36,7 +36,7 @@ def stopped(event):
         print(event.outcome.type, event.outcome.effects, flush=True)
 
 outlast.hooks.set_hooks([told, stopped])
-policy = outlast.Policy()
+policy = outlast.Policy("omnigraph")
 """
 
 PROGRAMS = {
@@ -52,7 +52,7 @@ asyncio.run(policy.arun(arefused, call))
     "loading": """
 import outlast._plugin.engine as engine
 engine.Engine.compile = lambda self: (print("waiting", flush=True), time.sleep(60))
-outlast.Policy(plugin=outlast.Plugin()).run(refused, call)
+outlast.Policy("omnigraph", plugin=outlast.Plugin()).run(refused, call)
 """,
     "loading_in_asyncio": """
 import asyncio
@@ -60,7 +60,7 @@ import outlast._plugin.engine as engine
 engine.Engine.compile = lambda self: (print("waiting", flush=True), time.sleep(60))
 async def arefused():
     refused()
-asyncio.run(outlast.Policy(plugin=outlast.Plugin()).arun(arefused, call))
+asyncio.run(outlast.Policy("omnigraph", plugin=outlast.Plugin()).arun(arefused, call))
 """,
     "attempt": """
 def slow():

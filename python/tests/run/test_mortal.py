@@ -47,8 +47,8 @@ def outcome_of(policy: Policy) -> tuple[Outcome, list[float]]:
 
 def test_a_call_goes_on_with_its_state(mortal: Path, events: list[e.Event]) -> None:
     plugin = Plugin(mortal)
-    outcome, slept = outcome_of(Policy(plugin=plugin))
-    sound, without = outcome_of(Policy())
+    outcome, slept = outcome_of(Policy("omnigraph", plugin=plugin))
+    sound, without = outcome_of(Policy("omnigraph"))
     assert outcome == sound
     assert slept == without
     # The first attempt is made without it; of the others an instance makes two.

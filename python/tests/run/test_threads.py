@@ -17,7 +17,7 @@ READ = Call(remote=True, write=False)
 
 def test_twenty_threads_at_once() -> None:
     plugin = Failing()
-    policy = Policy(plugin=plugin)
+    policy = Policy("omnigraph", plugin=plugin)
     start = threading.Barrier(20)
     back = [0.0]
 
@@ -45,5 +45,5 @@ def test_threads_end_with_what_they_began() -> None:
     before = threading.active_count()
     for _ in range(3):
         with outlast.testing.virtual_time():
-            Policy().run(lambda: Result(exit_code=1), READ)
+            Policy("omnigraph").run(lambda: Result(exit_code=1), READ)
     assert threading.active_count() == before

@@ -54,7 +54,7 @@ class _Watched:
 @pytest.mark.parametrize("drive", ["run", "run_in_plugin"])
 def test_all_that_crosses_the_boundary(drive: str, clock: VirtualClock) -> None:
     plugin = Watched()
-    policy = Policy(plugin=plugin)
+    policy = Policy("omnigraph", plugin=plugin)
     results = [
         Result(exit_code=1, stderr=REFUSED + b"\xff" * 70_000, retry_after=1.5),
         Result(http_status=429, message="busy", retry_after=float("inf")),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import IO, Any
 
 from .._call.result import Result
+from .children import is_lost, told_of
 from .command import Command
 
 assert sys.platform != "win32"  # which has neither
@@ -30,6 +31,13 @@ SWEEP = 1.0
 
 CHUNK = 1 << 16
 
+LOST = (
+    "how the command ended is not known: this process ignores SIGCHLD, or another part of it "
+    "waits for all of its children"
+)
+
+UNENDED = "runs on: it is another user's now, and could not be ended"
+
 
 def run(command: Command) -> Result:
     """Run the command and wait for its end.
@@ -42,7 +50,8 @@ def run(command: Command) -> Result:
     """
     interrupt = _Interrupt()
     try:
-        return Running(command).run(interrupt)
+        with told_of():
+            return Running(command).run(interrupt)
     finally:
         interrupt.let_go()
 
@@ -61,6 +70,7 @@ class Running:
         self._selector = selectors.DefaultSelector()
         self._pidfd = _pidfd(self._process.pid)
         self._exited = False
+        self._trouble = ""  # what keeps its end from being known
 
     def run(self, interrupt: _Interrupt) -> Result:
         process, deadline = self._process, None
@@ -80,7 +90,10 @@ class Running:
                 raise
         finally:
             self._close()
-        result = Result.from_process(process.returncode, *map(bytes, self._output.values()))
+        stdout, stderr = map(bytes, self._output.values())
+        if self._trouble:
+            return Result(stdout=stdout, stderr=stderr, message=self._trouble, timed_out=timed_out)
+        result = Result.from_process(process.returncode, stdout, stderr)
         return replace(result, timed_out=timed_out)
 
     def _register(self) -> None:
@@ -131,7 +144,15 @@ class Running:
                 key.data(key.fileobj)
         elif wait:
             time.sleep(wait)
-        self._exited = self._exited or self._process.poll() is not None
+        self._exited = self._exited or self._has_ended()
+
+    def _has_ended(self) -> bool:
+        """Whether the process has ended. How it did is lost where somebody else has
+        been told of it, or nobody; subprocess would say that it ended well.
+        """
+        if self._process.returncode is None and is_lost(self._process.pid):
+            self._trouble = LOST
+        return self._process.poll() is not None
 
     def _until_exit(self, deadline: float | None) -> bool:
         """Whether the process has ended by then."""
@@ -162,12 +183,24 @@ class Running:
             try:
                 if not self._until_exit(deadline):
                     self._signal(signal.SIGKILL)
-                    self._until_exit(None)
+                    if not self._until_exit(self._patience()):
+                        self._trouble = f"{self._process.pid} {UNENDED}"
+                        return
                 self._sweep(deadline)
                 return
             except KeyboardInterrupt:
                 self._signal(signal.SIGKILL)
                 deadline = time.monotonic()
+
+    def _patience(self) -> float | None:
+        """Until when to wait for a process that was killed: a kill that is refused
+        ends nothing.
+        """
+        try:
+            self._process.send_signal(0)
+        except PermissionError:
+            return time.monotonic() + SWEEP
+        return None
 
     def _sweep(self, deadline: float) -> None:
         """Wait until what the process left behind in its group is gone. Between

@@ -113,6 +113,8 @@ def run_command(
 
     Raises:
         OSError: If the command cannot be started.
+        RuntimeError: If this process ignores SIGCHLD, so that nobody is told how a
+            command ends, and this is not the main thread, which can change that.
         CallError: If *check* is set and the call did not succeed.
         PluginError: If the plugin cannot be used; it has the last result.
         ValueError: If an argument is out of bounds, or a policy must be named.

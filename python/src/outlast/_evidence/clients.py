@@ -47,25 +47,24 @@ def connecting(patches: Patches, owner: Any) -> None:
     patches.replace(owner, "connect", make)
 
 
-def _request(connection: Any, attempt: Any) -> Request:
+def _request(connection: Any, attempt: Any, method: str = "") -> Request:
     """The request that a connection carries, or is made for."""
     known = vars(connection).get(KEY)
     if isinstance(known, Request) and known.attempt is attempt.attempt:
         return known
-    request: Request = attempt.begin(
-        "http.client", getattr(connection, "host", ""), getattr(connection, "port", 0)
-    )
+    host, port = getattr(connection, "host", ""), getattr(connection, "port", 0)
+    request: Request = attempt.begin("http.client", host, port, method)
     setattr(connection, KEY, request)
     return request
 
 
 def _putrequest(original: Any) -> Any:
-    def putrequest(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def putrequest(self: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         vars(self).pop(KEY, None)
         attempt = current.get()
         if attempt is not None:
-            _request(self, attempt)
-        return original(self, *args, **kwargs)
+            _request(self, attempt, method)
+        return original(self, method, *args, **kwargs)
 
     return putrequest
 
@@ -152,8 +151,8 @@ def _ahandle(original: Any) -> Any:
 
 
 def _begin(attempt: Any, request: Any) -> Request:
-    url = request.url
-    seen: Request = attempt.begin("httpx", url.host.decode("latin-1"), url.port)
+    url, method = request.url, request.method.decode("latin-1")
+    seen: Request = attempt.begin("httpx", url.host.decode("latin-1"), url.port, method)
     return seen
 
 
@@ -202,7 +201,7 @@ def _asend(original: Any) -> Any:
         attempt = current.get()
         if attempt is None or self.method == "CONNECT":  # which asks a proxy for a tunnel
             return await original(self, *args, **kwargs)
-        request = attempt.begin("aiohttp", self.url.host, self.url.port)
+        request = attempt.begin("aiohttp", self.url.host, self.url.port, self.method)
         with Within(request):
             request.leaves()
             response = await original(self, *args, **kwargs)

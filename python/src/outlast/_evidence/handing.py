@@ -12,6 +12,8 @@ from typing import Any
 from .patches import Patches
 from .requests import Within, current
 
+THREAD = "a thread was started, and what it sent cannot be seen"
+
 EVENTS = {
     "socket.connect": "a connection was made that was not watched",
     "socket.sendto": "bytes were written to a socket that is not watched",
@@ -33,7 +35,7 @@ EVENTS = {
     ),
     **dict.fromkeys(
         ("_thread.start_new_thread", "_thread.start_joinable_thread"),
-        "a thread was started, and what it sent cannot be seen",
+        THREAD,
     ),
 }
 """Python's audit events, of what no watched place has told of."""
@@ -72,6 +74,14 @@ def _aside(original: Any) -> Any:
     return shutdown_default_executor
 
 
+def starts(patches: Patches, module: ModuleType) -> None:
+    """The modules ``threading`` and ``_thread``: before 3.12 there is no event for it."""
+    if module.__name__ == "threading":
+        _hiding(patches, module.Thread, ("start",), THREAD)
+    else:
+        _hiding(patches, module, ("start_new_thread",), THREAD)
+
+
 def threads(patches: Patches, module: ModuleType) -> None:
     """The module ``concurrent.futures.thread``."""
 
@@ -108,9 +118,19 @@ def _context(function: Any) -> Context | None:
 
 def executors(patches: Patches, module: ModuleType) -> None:
     """The module ``concurrent.futures._base``: each job has a future of it, and so
-    has a coroutine that another thread's loop is to run.
+    has a coroutine that another thread's loop is to run. tenacity has one for itself.
     """
-    _hiding(patches, module.Future, ("__init__",), "a job was given to another thread or process")
+
+    def make(original: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            attempt = current.get()
+            if attempt is not None and not type(self).__module__.startswith("tenacity"):
+                attempt.hide("a job was given to another thread or process")
+            original(self, *args, **kwargs)
+
+        return __init__
+
+    patches.replace(module.Future, "__init__", make)
 
 
 def processes(patches: Patches, module: ModuleType) -> None:
@@ -147,6 +167,21 @@ def queues(patches: Patches, module: ModuleType) -> None:
         return put
 
     patches.replace(module.Queue, name, make)
+
+
+def libraries(patches: Patches, module: ModuleType) -> None:
+    """The module ``ctypes.util``, which asks a program where libraries are: a client
+    that is loaded in the attempt may do so.
+    """
+
+    def make(original: Any) -> Any:
+        def find_library(name: str) -> Any:
+            with Within(None):
+                return original(name)
+
+        return find_library
+
+    patches.replace(module, "find_library", make)
 
 
 def logs(patches: Patches, module: ModuleType) -> None:

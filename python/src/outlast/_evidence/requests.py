@@ -25,6 +25,10 @@ made: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
 anybody looked is not in it."""
 
 
+SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
+"""The methods by which nothing is changed (RFC 9110, section 9.2.1)."""
+
+
 class Within:
     """Makes something the current attempt, or request, for a while; or nothing."""
 
@@ -92,9 +96,11 @@ class Requests:
 
     # What the watched places tell.
 
-    def begin(self, client: str, host: str | None = "", port: int | None = 0) -> Request:
+    def begin(
+        self, client: str, host: str | None = "", port: int | None = 0, method: str = ""
+    ) -> Request:
         """A client begins a request, or a connection for one."""
-        request = Request(self, client, host or "", port or 0)
+        request = Request(self, client, host or "", port or 0, method)
         each: Requests | None = self
         while each is not None:
             each.last = request
@@ -175,24 +181,24 @@ class Requests:
         """Whether one request was seen leaving, and nothing else can have."""
         return len(self._gone) == 1 and not (self._other or self._hidden)
 
-    @property
-    def sent_something(self) -> bool:
-        """Whether anything was seen leaving."""
-        return bool(self._gone or self._other)
+    def belies(self, requests: int) -> bool:
+        """Whether more than so many requests were seen leaving that may change
+        something, or something else: then a claim of its caller's is wrong.
+        """
+        changing = sum(not request.safe for request in self._gone)
+        return changing > requests or bool(self._other)
 
     @property
-    def sent_several(self) -> bool:
-        """Whether more than one request was seen leaving."""
-        return len(self._gone) > 1
+    def gone(self) -> str:
+        """The requests that were seen leaving, for a person; ``""`` if none was."""
+        if len(self._gone) < 2:
+            return "".join(map(str, self._gone))
+        return f"{len(self._gone)} requests ({', '.join(sorted(set(map(str, self._gone))))})"
 
     @property
-    def missing(self) -> str:
-        """What keeps this from being evidence that nothing was sent."""
-        if self._hidden:
-            return self._hidden
-        if self._gone:
-            return " and ".join(sorted({str(request) for request in self._gone})) + " left"
-        return self._other or "no request of it was seen by a client that is watched"
+    def hidden(self) -> str:
+        """What keeps this from being evidence that nothing was sent, for a person."""
+        return self._hidden or self._other or "it makes no request that is watched"
 
 
 class Request:
@@ -200,6 +206,7 @@ class Request:
 
     Attributes:
         attempt: Whose it is.
+        safe: It asks for no change.
         left: It has a connection, and is on its way.
         answered: The head of its answer has come.
         stream: Its number on a connection of HTTP/2; 0: not known.
@@ -207,8 +214,9 @@ class Request:
         peer: Where that leads to.
     """
 
-    def __init__(self, attempt: Requests, client: str, host: str, port: int) -> None:
+    def __init__(self, attempt: Requests, client: str, host: str, port: int, method: str) -> None:
         self.attempt = attempt
+        self.safe = method.upper() in SAFE
         self.left = False
         self.answered = False
         self.stream = 0
@@ -232,9 +240,9 @@ class Request:
 
     # What the watched places tell while a client carries it out: that is known.
 
-    def begin(self, client: str, host: str | None = "", port: int | None = 0) -> Request:
+    def begin(self, *args: Any) -> Request:
         """Another request meanwhile, such as one that gives it its body."""
-        return self.attempt.begin(client, host, port)
+        return self.attempt.begin(*args)
 
     def connects(self, sock: Any, address: Any) -> None:
         """Its connection is made."""

@@ -17,9 +17,9 @@ def with_evidence(result: Result, seen: Requests, since: float, claimed: bool) -
         since: When the call's first failure was, on :func:`time.monotonic`.
         claimed: Its caller says that it makes one request and no other.
     """
-    only = result.only_request or seen.sent_one or (claimed and not seen.sent_several)
+    only = result.only_request or seen.sent_one or (claimed and not seen.belies(1))
     sent = result.sent
-    unsent = claimed and result.failure in UNSENT and not seen.sent_something
+    unsent = claimed and result.failure in UNSENT and not seen.belies(0)
     if sent == "unknown" and (unsent or seen.sent_nothing):
         sent = "no"
     return replace(result, sent=sent, only_request=only, failure=_stale(result, seen, since))
@@ -40,9 +40,11 @@ def _stale(result: Result, seen: Requests, since: float) -> Failure:
 
 
 def missing(seen: Requests) -> str:
-    """What keeps a write from being repeated, in a sentence for its caller."""
+    """What keeps a write from being repeated, in words for its caller."""
+    if seen.gone:
+        return f"{seen.gone} had left; repeatable=True is for a write that may be applied twice"
     return (
-        f"It is not known that nothing was sent: {seen.missing}. Watched are http.client (so "
-        "urllib, requests, urllib3, xmlrpc, kubernetes), httpx, aiohttp and Python's sockets; "
+        f"nobody saw that nothing was sent: {seen.hidden}. Watched are http.client (so urllib, "
+        "requests, urllib3, xmlrpc, kubernetes), httpx, aiohttp and Python's sockets; "
         "only_request=True claims that an attempt makes one request and no other"
     )

@@ -146,6 +146,21 @@ class Document:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})"
 
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self  # nothing in it changes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs to have the same policy: of the plugin its file."""
+        return {**vars(self), "_plugin": self._plugin._path}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        path = state["_plugin"]
+        self._plugin = default_plugin() if path is None else Plugin(path)
+
     # What a request needs.
 
     def _reference_text(self) -> bytes:

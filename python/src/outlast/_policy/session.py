@@ -40,7 +40,7 @@ class Session:
         self._members = call._members(random_seed(seed))
         self._text = b""
         self._state = state
-        self._repairing = False
+        self._repairing: bool | None = None if state else False  # None: the plugin knows
         self._over = False
         self._last: Result | None = None
         self.on_replaced: Callable[[Exception], None] | None = None
@@ -78,7 +78,8 @@ class Session:
         explain: bool = False,
     ) -> Action:
         """Tell how an attempt ended, or the repair that was asked for, and get
-        what to do next.
+        what to do next. A session that was continued in the midst of a repair knows
+        that its first result is the repair's.
 
         The plugin is loaded by the first call of this.
 
@@ -103,7 +104,7 @@ class Session:
             raise TypeError(
                 f"outlast: result is of type {type(result).__name__}, and must be a Result"
             )
-        event = self._event("repaired" if self._repairing else "attempted", now, random, result)
+        event = self._event("repaired" if self._repairing else "attempted", now, random)
         if not self._repairing:
             self._last = result
         return self._answer(event, result, explain)
@@ -124,9 +125,9 @@ class Session:
         """
         if by not in ("accepting", "ready"):
             raise ValueError(f'outlast: by is {by!r}, and must be "accepting" or "ready"')
-        event = self._event("woken", now, random, None)
+        event = self._event("woken", now, random)
         event["by"] = by
-        return self._answer(event, self._last)
+        return self._answer(event)
 
     def down(self, now: float | None = None, random: float | None = None) -> Action:
         """Tell that a wait is over, in full, and that the server is seen to be
@@ -146,7 +147,7 @@ class Session:
             ValueError: If an argument is out of bounds.
             RuntimeError: If the session is over.
         """
-        return self._answer(self._event("down", now, random, None), self._last)
+        return self._answer(self._event("down", now, random))
 
     def not_ready(self, now: float | None = None, random: float | None = None) -> Action:
         """Tell that a wait is over, in full, and that the server is there and says
@@ -154,7 +155,7 @@ class Session:
         :meth:`down` is, and leaves attempts out for no longer than one cap of the
         backoff.
         """
-        return self._answer(self._event("not_ready", now, random, None), self._last)
+        return self._answer(self._event("not_ready", now, random))
 
     def cancelled(self, result: Result | None = None, now: float | None = None) -> Stop:
         """Tell that the caller gave up, and get the outcome.
@@ -170,37 +171,46 @@ class Session:
         """
         if result is not None and not self._repairing:
             self._last = result
-        action = self._answer(self._event("cancelled", now, None, result), self._last)
+        action = self._answer(self._event("cancelled", now, None), result)
         if not isinstance(action, Stop):
             raise PluginError("deciding", "the plugin goes on with a cancelled call")
         return action
 
-    def _event(
-        self, event: EventType, now: float | None, random: float | None, result: Result | None
-    ) -> WireEvent:
+    def _event(self, event: EventType, now: float | None, random: float | None) -> WireEvent:
         if self._over:
             raise RuntimeError("outlast: the session is over: its policy has said to stop")
         at = clock.now() if now is None else now
         members: WireEvent = {"type": event, "now_us": wire.micros(at, "now")}
         if random is not None:
             members["random"] = wire.random_number(random)
-        if result is not None:
-            members["result"] = told_result(result, self._call, self._policy)
         return members
 
-    def _answer(self, event: WireEvent, result: Result | None, explain: bool = False) -> Action:
+    def _answer(
+        self, event: WireEvent, result: Result | None = None, explain: bool = False
+    ) -> Action:
+        """Give an event, with a result if it has one, and get what to do next."""
         try:
+            if result is not None:
+                event["result"] = told_result(result, self._call, self._policy)
             ok = self._decide(event, explain)
             action = read_action(ok["action"])
         except AnswerError as e:
-            raise e.refusal("deciding", result) from e
+            if self._repairing is None and event["type"] == "attempted" and e.field == "event.type":
+                self._repairing, self._last = True, None  # it is in the midst of a repair
+                event["type"] = "repaired"
+                return self._answer(event, result, explain)
+            raise e.refusal("deciding", result or self._last) from e
         except UnknownActionError as e:
-            raise PluginError("deciding", str(e), field="action.type", result=result) from e
+            raise PluginError(
+                "deciding", str(e), field="action.type", result=result or self._last
+            ) from e
         except (KeyError, TypeError, AttributeError) as e:
             message = f"the plugin's answer is malformed: {e!r}"
-            raise PluginError("deciding", message, code="internal", result=result) from e
+            raise PluginError(
+                "deciding", message, code="internal", result=result or self._last
+            ) from e
         except PluginError as e:
-            e.result = result
+            e.result = result or self._last
             raise
         self._state = ok.get("state", "")
         if isinstance(action, Stop):

@@ -147,36 +147,41 @@ class _Calls:
         self._repair = repair
         self._reraise = reraise
 
-    def function(self, function: Callable[P, T]) -> Callable[P, T]:
-        from . import perform
+    # What stands in place of a function refers to nothing but this, so that it can be
+    # pickled with what it has.
 
+    def function(self, function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)
         def patient(*args: P.args, **kwargs: P.kwargs) -> T:
-            values: list[T] = []
-
-            def attempt() -> Result:
-                values[:] = [function(*args, **kwargs)]
-                if _is_to_be_awaited(values[0]):
-                    raise ToBeAwaited(current.get())
-                return self._judged(values[0])
-
-            ended = perform.run(self._task, attempt, clock.current().sleep, self._repair)
-            if isinstance(ended.error, ToBeAwaited):
-                again: Any = functools.partial(function, *args, **kwargs)
-                first: Any = values[0]
-                return cast(T, self._patient(again, first, ended.error.seen))
-            return self._value(ended, values)
+            return self._call(functools.partial(function, *args, **kwargs))
 
         return patient
 
     def coroutine(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(function)
         async def patient(*args: P.args, **kwargs: P.kwargs) -> T:
-            return await self._patient(functools.partial(function, *args, **kwargs))
+            return await self._acall(functools.partial(function, *args, **kwargs))
 
         return patient
 
-    async def _patient(
+    def _call(self, function: Callable[[], Any]) -> Any:
+        """A call on this thread, unless the function turns out to be for an event loop."""
+        from . import perform
+
+        values: list[Any] = []
+
+        def attempt() -> Result:
+            values[:] = [function()]
+            if _is_to_be_awaited(values[0]):
+                raise ToBeAwaited(current.get())
+            return self._judged(values[0])
+
+        ended = perform.run(self._task, attempt, clock.current().sleep, self._repair)
+        if isinstance(ended.error, ToBeAwaited):
+            return self._acall(function, values[0], ended.error.seen)
+        return self._value(ended, values)
+
+    async def _acall(
         self,
         function: Callable[[], Awaitable[T]],
         first: Awaitable[T] | None = None,
@@ -245,7 +250,9 @@ def _attach(error: Exception, outcome: Outcome) -> None:
 
 def _name(function: Callable[..., Any]) -> str:
     """A function's name, in so many bytes as a label may have."""
-    name = getattr(function, "__qualname__", "") or type(function).__name__
+    name = getattr(function, "__qualname__", "")
+    if not name or not isinstance(name, str):  # of a proxy, which has everything
+        name = type(function).__name__
     return name.encode()[:_MAX_NAME].decode(errors="ignore")
 
 

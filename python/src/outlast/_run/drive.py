@@ -121,13 +121,11 @@ class Driver:
         self._waited = False
         seen = self._task.look_on(self._outer)
         started = self.now()
-        if any(before.late for before in self._unsent):
-            done = Done(_LATE)
-        else:
-            done = yield MakeAttempt(seen)
+        late = any(before.late for before in self._unsent)
+        done = Done(_LATE) if late else (yield MakeAttempt(seen))
         ended = self.now()
         try:
-            result = timed(self._result(done, seen), started, ended)
+            result = timed(_LATE if late else self._result(done, seen), started, ended)
         except BaseException as e:
             return Done(error=e)
         if seen is not None:

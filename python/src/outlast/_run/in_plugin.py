@@ -71,8 +71,8 @@ class _Callbacks:
         now = self.driver.now()
         if first.ok:
             return self._task.succeeded(first, now)
-        self._next = self._event("attempted", first, now)
         self._complete(self.driver.load(first))
+        self._next = self._event("attempted", first, now)
         try:
             self._call = told(self._call, self._task.policy.plugin)
         except PluginError as e:

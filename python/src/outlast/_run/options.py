@@ -20,10 +20,10 @@ class RunOptions(TypedDict, total=False):
         result_of: Maps further exceptions to results, and is asked first.
         observe: Is told of the call's events, besides the hooks.
         secrets: Texts that no hook and no outcome's message may show.
-        only_request: The caller's word that each attempt makes one request, and does
-            nothing else that can have an effect; so a connection that could not be
-            made means that nothing was sent. Where it is not so, a write may be applied
-            twice: behind a redirect, or with a client that tries again by itself.
+        only_request: The caller's word that each attempt makes one request that can
+            have an effect, and does nothing else that can; so a connection that could
+            not be made means that nothing was sent. Where it is not so, a write may be
+            applied twice: behind a redirect, or with a client that tries again by itself.
         ready: Sees whether the server is back, for waits that the policy lets
             it cut short, such as ``outlast.ready.Server(url)``; ``None``: they
             are slept through. It watches in real time only: not with a *sleep*

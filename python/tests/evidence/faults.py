@@ -1,0 +1,112 @@
+"""What goes wrong, as a server that does so, or an address that leads nowhere."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from .servers import Answer, Server, closed_port, closes, cuts, dies, drops, goes, ok, resets, says
+
+AWAY = 0.4
+"""Seconds that servers are away."""
+
+
+@dataclass
+class World:
+    """What a case is run in.
+
+    Attributes:
+        tls: A server's context with a certificate.
+        two: The servers speak HTTP/2.
+        urls: Where the next attempts go; the last one stays.
+        servers: All that there are.
+        begins: What happens when all is made.
+    """
+
+    tls: ssl.SSLContext
+    two: bool
+    urls: list[str] = field(default_factory=list)
+    servers: list[Server] = field(default_factory=list)
+    begins: list[Callable[[], object]] = field(default_factory=list)
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def server(self, *script: Answer, tls: bool = False, away: float = 0) -> Server:
+        """A server, which the next attempts go to."""
+        server = Server(*script, tls=self.tls if tls else None, two=self.two)
+        self.stack.callback(server.stop)
+        self.servers.append(server)
+        self.urls.append(server.url)
+        self.begins.append(lambda: server.away(away) if away else None)
+        return server if away else server.start()
+
+    @property
+    def applied(self) -> int:
+        return sum(server.applied for server in self.servers)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong.
+
+    Attributes:
+        name: What it is called in the table.
+        make: Makes the servers.
+        warm: A request is made before the call, on a connection that is kept.
+        again: The client tries once more by itself.
+        trusted: The client trusts the certificate.
+        only: The clients that can meet it; none: all.
+    """
+
+    name: str
+    make: Callable[[World], Any]
+    warm: bool = False
+    again: bool = False
+    trusted: bool = True
+    only: tuple[str, ...] = ()
+
+
+NO_ROUTE = "224.0.0.1"
+"""An address of no single machine: TCP has no way there."""
+
+
+def nowhere(url: str) -> Callable[[World], None]:
+    def make(world: World) -> None:
+        world.urls += [url, url]
+        world.server()
+
+    return make
+
+
+def slams(world: World) -> None:
+    server = world.server(tls=True)
+    server.slams = 2
+
+
+def gone(world: World) -> None:
+    """The connection is kept; the server has forgotten it when the next request comes."""
+    world.server(ok, drops)
+
+
+FAULTS = [
+    Fault("refused", lambda w: w.server(away=AWAY)),
+    Fault("no route", nowhere(f"http://{NO_ROUTE}:9/")),
+    Fault("no such name", nowhere("http://nosuch.invalid/")),
+    Fault("TLS closed in the handshake", slams),
+    Fault("certificate not trusted", lambda w: w.server(tls=True), trusted=False),
+    Fault("reset after the request", lambda w: w.server(resets)),
+    Fault("closed before the answer", lambda w: w.server(closes)),
+    Fault("cut within the answer", lambda w: w.server(cuts)),
+    Fault("429, Retry-After: 1", lambda w: w.server(says(429, Retry_After="1"))),
+    Fault("503, Retry-After: 1", lambda w: w.server(says(503, Retry_After="1"))),
+    Fault(
+        "redirect to a dead port",
+        lambda w: w.server(says(307, Location=f"http://127.0.0.1:{closed_port()}/")),
+    ),
+    Fault("the client tries again by itself", lambda w: w.server(dies(AWAY)), again=True),
+    Fault("a kept connection is gone", gone, warm=True),
+    Fault("GOAWAY before the request", lambda w: w.server(goes(0)), only=("httpx h2",)),
+    Fault("GOAWAY after the request", lambda w: w.server(goes(1)), only=("httpx h2",)),
+]

@@ -1,0 +1,430 @@
+"""Attempts whose last request was never sent, and that did something before, or
+elsewhere, all the same: none is made again as a write.
+"""
+
+from __future__ import annotations
+
+import _socket
+import asyncio
+import concurrent.futures
+import functools
+import multiprocessing
+import multiprocessing.connection
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+import xmlrpc.client
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import aiohttp
+import httpx
+import httpx_retries
+import pytest
+import requests
+import tenacity
+import trio
+import urllib3
+
+import outlast
+import outlast.testing
+from outlast import Policy
+
+from .servers import Server, closed_port, dies, ok, quick, says, serving
+
+
+def write(**options: Any) -> Any:
+    """Makes a function a write."""
+    return outlast.retry(remote=True, write=True, **options)
+
+
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as one:
+        yield one
+
+
+@pytest.fixture
+def dead() -> str:
+    return f"http://127.0.0.1:{closed_port()}/"
+
+
+def indeterminate(attempt: Callable[[], Any], why: str, **options: Any) -> None:
+    """A write that ends after one attempt, and says what was no evidence."""
+    made = write(budget=60, **options)(attempt)
+    call = (lambda: asyncio.run(made())) if asyncio.iscoroutinefunction(attempt) else made
+    with outlast.testing.virtual_time(), pytest.raises(outlast.Indeterminate) as raised:
+        call()
+    outcome = raised.value.outcome
+    assert outcome.attempts == 1
+    assert why in outcome.evidence
+    assert ("repeatable" if "left" in why else "only_request=True") in str(raised.value)
+
+
+# What was seen to be applied twice, or twenty times.
+
+
+def test_a_kept_connection_of_xmlrpc(server: Server) -> None:
+    with xmlrpc.client.ServerProxy(server.url) as proxy:
+        proxy.first()
+        server.script = [dies(0.3)]
+        with pytest.raises(outlast.Indeterminate):
+            write(policy=Policy(quick()))(lambda: proxy.second(2))()
+    assert server.applied == 2
+
+
+def test_two_requests(server: Server, dead: str) -> None:
+    def both() -> None:
+        httpx.post(server.url, content=b"x")
+        httpx.post(dead, content=b"x")
+
+    indeterminate(both, f"a request by httpx to 127.0.0.1:{server.port} had left")
+    assert server.applied == 1
+
+
+@pytest.mark.parametrize("slow", [0.0, 0.3])
+def test_two_requests_at_once(server: Server, dead: str, slow: float) -> None:
+    """The first is on its way, or has not begun, when the second is refused."""
+
+    async def first(client: httpx.AsyncClient) -> None:
+        await asyncio.sleep(slow)
+        await client.post(server.url, content=b"x")
+
+    async def both() -> None:
+        async with httpx.AsyncClient() as client:
+            a = asyncio.ensure_future(first(client))
+            await asyncio.sleep(0 if slow else 0.2)
+            await asyncio.gather(a, client.post(dead, content=b"x"))
+
+    indeterminate(both, "still runs" if slow else "left")
+    assert server.applied == (0 if slow else 1)
+
+
+def redirected(server: Server, dead: str) -> Callable[[], Any]:
+    server.script = [says(307, Location=dead)]
+    return functools.partial(httpx.post, server.url, content=b"x", follow_redirects=True)
+
+
+def test_a_redirect_in_a_pool_of_processes(server: Server, dead: str) -> None:
+    post = redirected(server, dead)
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=FORK) as pool:
+        indeterminate(lambda: pool.submit(post).result(), "another thread or process")
+    assert server.applied == 1
+
+
+def test_a_redirect_by_hand(server: Server, dead: str) -> None:
+    server.script = [says(307, Location=dead)]
+
+    def by_hand() -> None:
+        answer = requests.post(server.url, data=b"x", allow_redirects=False, timeout=5)
+        requests.post(answer.headers["Location"], data=b"x", timeout=5)
+
+    indeterminate(by_hand, f"a request by http.client to 127.0.0.1:{server.port} had left")
+    assert server.applied == 1
+
+
+def test_a_redirect_without_a_traceback(server: Server, dead: str) -> None:
+    post = redirected(server, dead)
+
+    def bare() -> None:
+        error = None
+        try:
+            post()
+        except httpx.ConnectError as e:
+            error = httpx.ConnectError(str(e))
+        assert error is not None
+        raise error
+
+    indeterminate(bare, "left")
+    assert server.applied == 1
+
+
+def test_a_client_that_tries_again_after_a_status(server: Server) -> None:
+    server.script = [says(503), dies(0.3)]
+    retry = httpx_retries.Retry(total=2, backoff_factor=0, allowed_methods=["POST"])
+    with httpx.Client(transport=httpx_retries.RetryTransport(retry=retry)) as client:
+        indeterminate(lambda: client.post(server.url, content=b"x"), "left")
+    assert server.applied == 2  # within the one attempt
+
+
+def test_tries_in_the_attempt(server: Server) -> None:
+    server.script = [dies(0.3)]
+    twice = tenacity.retry(stop=tenacity.stop_after_attempt(2), reraise=True)
+    indeterminate(twice(lambda: httpx.post(server.url, content=b"x")), "left")
+    assert server.applied == 1
+
+
+def test_a_pool_that_follows_redirects(server: Server, dead: str) -> None:
+    server.script = [says(307, Location=dead)]
+    retries = urllib3.Retry(connect=0, redirect=5, total=5)
+    with urllib3.PoolManager(retries=retries) as pool:
+        indeterminate(lambda: pool.request("POST", server.url, body=b"x"), "left")
+    assert server.applied == 1
+
+
+# Where work may go that is seen by nobody.
+
+
+def refused(dead: str) -> None:
+    requests.post(dead, data=b"x", timeout=5)
+
+
+def thread(_: str) -> None:
+    threading.Thread(target=int).start()
+
+
+def job(_: str) -> None:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+
+
+def jobs_of_a_pool_of_threads(_: str) -> None:
+    POOL.apply(int)
+
+
+def process(_: str) -> None:
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+def fork(_: str) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def spawn(_: str) -> None:
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+
+
+def shell(_: str) -> None:
+    os.system("true")
+
+
+def queued(_: str) -> None:
+    JOBS.put("job")
+
+
+def piped(_: str) -> None:
+    one, two = multiprocessing.Pipe()
+    with one, two:
+        one.send("job")
+
+
+def raw(url: str) -> None:
+    sock = _socket.socket()
+    sock.connect(("127.0.0.1", int(url.rsplit(":", 1)[1].strip("/"))))
+    sock.close()
+
+
+def datagram(_: str) -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as sock:
+        sock.sendto(b"x", ("127.0.0.1", 9))
+
+
+JOBS: queue.Queue[str] = queue.Queue()
+POOL: Any = None
+
+
+@pytest.fixture(autouse=True, scope="module")
+def pool() -> Iterator[None]:
+    global POOL
+    from multiprocessing.pool import ThreadPool
+
+    with ThreadPool(1) as POOL:
+        yield
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("hand", "why"),
+    [
+        (thread, "a thread was started"),
+        (job, "another thread or process"),
+        (jobs_of_a_pool_of_threads, "pool of processes or threads"),
+        (process, "a process was started"),
+        (fork, "a process was started"),
+        (spawn, "a process was started"),
+        (shell, "a process was started"),
+        (queued, "put on a queue"),
+        (piped, "sent to a process"),
+        (raw, "a connection was made that was not watched"),
+        (datagram, "bytes were written to a socket"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_work_that_goes_elsewhere(
+    hand: Callable[[str], Any], why: str, server: Server, dead: str
+) -> None:
+    def attempt() -> None:
+        hand(server.url)
+        refused(dead)
+
+    indeterminate(attempt, why)
+
+
+def test_a_socket_that_was_there_before(server: Server, dead: str) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as kept:
+
+        def attempt() -> None:
+            kept.sendall(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
+            kept.recv(1000)
+            refused(dead)
+
+        indeterminate(attempt, "bytes were written to a socket")
+    assert server.applied == 1
+
+
+def test_a_stream_that_was_there_before(server: Server, dead: str) -> None:
+    async def main() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+
+        async def attempt() -> None:
+            writer.write(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
+            await reader.readuntil(b"\r\n\r\n")
+            async with aiohttp.ClientSession() as session:
+                await session.post(dead, data=b"x")
+
+        with outlast.testing.virtual_time(), pytest.raises(outlast.Indeterminate):
+            await write(budget=60)(attempt)()
+        writer.close()
+        await writer.wait_closed()
+
+    asyncio.run(main())
+    assert server.applied == 1
+
+
+def test_a_queue_of_asyncio(dead: str) -> None:
+    async def attempt() -> None:
+        jobs: asyncio.Queue[str] = asyncio.Queue()
+        await jobs.put("job")
+        async with httpx.AsyncClient() as client:
+            await client.post(dead)
+
+    indeterminate(attempt, "put on a queue")
+
+
+def test_another_threads_loop(dead: str) -> None:
+    loop = asyncio.new_event_loop()
+    other = threading.Thread(target=loop.run_forever)
+    other.start()
+
+    def attempt() -> None:
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
+        refused(dead)
+
+    indeterminate(attempt, "another thread or process")
+    loop.call_soon_threadsafe(loop.stop)
+    other.join()
+    loop.close()
+
+
+def test_a_task_of_trio(dead: str) -> None:
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+
+            async def attempt() -> None:
+                nursery.start_soon(trio.sleep, 0)
+                async with httpx.AsyncClient() as client:
+                    await client.post(dead)
+
+            with outlast.testing.virtual_time(), pytest.raises(outlast.Indeterminate) as raised:
+                await write(budget=60)(attempt)()
+            assert "a task was begun" in raised.value.outcome.evidence
+
+    trio.run(main)
+
+
+def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
+    """By a timer that fires in the wait: then the next attempt is not made."""
+    made = []
+
+    async def main() -> None:
+        loop, tasks = asyncio.get_running_loop(), set()
+        async with httpx.AsyncClient() as client:
+
+            def late() -> None:
+                tasks.add(loop.create_task(client.post(server.url, content=b"late")))
+
+            async def attempt() -> None:
+                made.append(1)
+                try:
+                    await client.post(dead, content=b"x")
+                finally:
+                    loop.call_later(0.01, late)
+
+            await write()(attempt)()
+
+    with pytest.raises(outlast.Indeterminate, match="after that had ended"):
+        asyncio.run(main())
+    assert len(made) == 1
+
+
+# A claim, and what belies it.
+
+
+def by_hand() -> None:
+    raise ConnectionRefusedError
+
+
+def test_a_claim() -> None:
+    with outlast.testing.virtual_time(), pytest.raises(outlast.Exhausted):
+        write(only_request=True, budget=10)(by_hand)()
+    indeterminate(by_hand, "makes no request that is watched")
+
+
+def test_a_claim_that_is_belied(server: Server, dead: str) -> None:
+    def both(method: str) -> None:
+        httpx.request(method, server.url)
+        httpx.post(dead)
+
+    indeterminate(lambda: both("POST"), "left", only_request=True)
+    assert server.applied == 1
+    # It is a claim of requests that may change something.
+    with outlast.testing.virtual_time(), pytest.raises(outlast.Exhausted):
+        write(only_request=True, budget=3)(lambda: both("GET"))()
+
+
+def test_the_only_request_of_an_attempt(server: Server) -> None:
+    def post(times: int) -> None:
+        for _ in range(times - 1):
+            httpx.post(server.url)
+        httpx.post(server.url).raise_for_status()
+
+    server.script = [says(404)]
+    with pytest.raises(outlast.Failed) as raised:
+        write()(lambda: post(1))()
+    assert raised.value.outcome.effects == "none"
+    server.script = [ok, says(404)]
+    indeterminate(
+        lambda: post(2), f"2 requests (a request by httpx to 127.0.0.1:{server.port}) had left"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(409, outlast.Conflict), (412, outlast.PreconditionFailed), (422, outlast.Failed)],
+)
+def test_a_server_that_refuses_before_it_acts(
+    server: Server, status: int, error: type[Exception]
+) -> None:
+    def post() -> None:
+        httpx.post(server.url).raise_for_status()
+
+    server.script = [says(status)] * 2
+    with pytest.raises(error):
+        write(refuses_before_acting=True, surface_conflict=True)(post)()
+    indeterminate(post, "left")
+
+
+def test_a_server_that_refuses_before_it_acts_is_asked_again(server: Server) -> None:
+    server.script = [says(429), says(503, Retry_After="0")]
+    with outlast.testing.virtual_time():
+        write(refuses_before_acting=True)(lambda: httpx.post(server.url).raise_for_status())()
+    assert server.applied == 3

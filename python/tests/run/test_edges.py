@@ -1,0 +1,94 @@
+"""What a caller gets wrong, and what is carried to another process."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import pytest
+
+import outlast
+from outlast import Call, Policy, Result
+from outlast.testing import VirtualClock
+
+READ = Call(remote=True, write=False)
+
+
+def refused() -> Result:
+    raise ConnectionRefusedError("by the server")
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "message"),
+    [
+        (lambda _: Result(retry_after="3"), "retry_after is '3', and must be a number"),  # type: ignore[arg-type]
+        (lambda _: Result(failure="gone"), "failure is 'gone', and must be one of unresolved"),  # type: ignore[arg-type]
+        (lambda _: Result(failure="broke", exit_code=1), "belongs to no process"),
+        (lambda _: "broke", "result_of gave a str, and must give a Result"),
+        (lambda error: error.nonsense, "no attribute 'nonsense'"),
+    ],
+)
+def test_a_mapping_that_is_wrong_keeps_the_exception(
+    nonsense: Callable[[Any], Any], message: str, clock: VirtualClock
+) -> None:
+    with pytest.raises((TypeError, ValueError, AttributeError), match=message) as raised:
+        Policy().run(refused, READ, result_of=nonsense)
+    assert isinstance(raised.value.__cause__, ConnectionRefusedError)
+
+
+def test_a_judge_that_is_wrong(clock: VirtualClock) -> None:
+    with pytest.raises(TypeError, match="judge gave a str"):
+        outlast.retry(remote=True, write=False, judge=lambda _: "bad")(int)()  # type: ignore[arg-type, return-value]
+
+
+def test_a_policy_goes_to_another_process(tmp_path: Path) -> None:
+    plugin = Path(outlast.__file__).parents[3] / "plugin" / "outlast.wasm"
+    own = Policy(
+        {
+            "version": 1,
+            "name": "mine",
+            "budgets": {},
+            "rules": [{"kind": "failed", "then": [{"stop": {"effects": "unknown"}}]}],
+        }
+    )
+    for policy in (Policy(), Policy("curl"), own, Policy(plugin=outlast.Plugin(plugin))):
+        again = pickle.loads(pickle.dumps(policy))
+        assert (again.name, again.digest) == (policy.name, policy.digest)
+        assert again.asks_failures == policy.asks_failures
+        assert copy.deepcopy(policy) is copy.copy(policy) is policy
+    assert pickle.loads(pickle.dumps(own)).plugin is own.plugin
+
+
+@outlast.retry(remote=True, write=False)
+def one() -> int:
+    return 1
+
+
+def test_a_function_goes_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(one)) is one
+    assert copy.deepcopy(one) is one
+    code = """
+import cloudpickle, outlast, sys
+policy = outlast.Policy({"version": 1, "name": "mine", "budgets": {}, "rules": [
+    {"kind": "failed", "then": [{"stop": {"effects": "unknown"}}]}]})
+@outlast.retry(remote=True, write=True, policy=policy, result_of=lambda e: None)
+def two(by):
+    return 2 * by
+@outlast.retry(remote=True, write=True)
+async def three():
+    return 3
+assert two(1) == 2
+sys.stdout.buffer.write(cloudpickle.dumps((two, three)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    two, three = cloudpickle.loads(done.stdout)
+    assert two(3) == 6
+    with pytest.raises(StopIteration) as returned:
+        three().send(None)
+    assert returned.value.value == 3
