@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 
 def is_a(error: object, package: str, *names: str) -> bool:
     """Whether an exception is of one of a package's classes, or of a subclass."""
-    return any(
-        kind.__name__ in names and kind.__module__.partition(".")[0] == package
-        for kind in type(error).__mro__
-    )
+    known = _names(type(error)).get(package)  # type: ignore[arg-type]  # a class is hashable
+    return known is not None and not known.isdisjoint(names)
+
+
+@lru_cache(maxsize=256)
+def _names(kind: type) -> dict[str, set[str]]:
+    """A class and its bases, by package. Many calls may fail at once, in the same way."""
+    names: dict[str, set[str]] = {}
+    for each in kind.__mro__:
+        names.setdefault(each.__module__.partition(".")[0], set()).add(each.__name__)
+    return names
 
 
 def is_of(error: object, package: str) -> bool:

@@ -105,7 +105,7 @@ class Result:
         _check_seconds(self.retry_after)
         if not isinstance(self.signal, str):
             raise TypeError(f'outlast: signal is {self.signal!r}, and must be a name: "SIGKILL"')
-        if len(wire.utf8(self.signal).encode()) > MAX_SIGNAL_NAME:
+        if self.signal and len(wire.utf8(self.signal).encode()) > MAX_SIGNAL_NAME:
             raise ValueError(f"outlast: signal is {self.signal!r}, which is not a signal's name")
         for field in ("started", "ended"):
             if getattr(self, field) is not None:

@@ -39,12 +39,17 @@ class Within:
         self._token: Token[Requests | Request | None] | None = None
 
     def __enter__(self) -> None:
-        self._token = current.set(self._what)
+        if self._what is not current.get():
+            self._token = current.set(self._what)
 
     def __exit__(self, *_: object) -> None:
-        assert self._token is not None
+        if self._token is None:
+            return
         with suppress(ValueError):  # a coroutine that is thrown away ends in any context
             current.reset(self._token)
+
+
+_NONE: frozenset[Request] = frozenset()
 
 
 class Requests:
@@ -60,7 +65,7 @@ class Requests:
         self.last: Request | None = None
         self.late = False
         self._outer = outer.attempt if outer is not None else None
-        self._gone: set[Request] = set()
+        self._gone: set[Request] | frozenset[Request] = _NONE
         self._other = ""  # what else was sent
         self._hidden = ""  # what keeps the rest from being seen
         self._ended = False
@@ -84,12 +89,12 @@ class Requests:
         What is sent from now on is late all the same.
         """
         self.last = self._sockets = self._jobs = None
-        self._gone = set()
+        self._gone = _NONE
 
     def adopt(self, part: Requests) -> None:
         """What was seen of a part of the attempt is the attempt's."""
         self.last = part.last
-        self._gone |= part._gone
+        self._gone = {*self._gone, *part._gone}
         self._other = self._other or part._other
         self._hidden = self._hidden or part._hidden
         part._outer = self
@@ -142,14 +147,16 @@ class Requests:
 
     def left(self, request: Request) -> None:
         """A request leaves."""
-        self._gone.add(request)
+        if not self._gone:
+            self._gone = set()
+        self._gone |= {request}
         self._tell_late()
         if self._outer is not None:
             self._outer.left(request)
 
     def unsent(self, request: Request) -> None:
         """A request has left, and its server says that it will not look at it."""
-        self._gone.discard(request)
+        self._gone -= {request}
         if self._outer is not None:
             self._outer.unsent(request)
 

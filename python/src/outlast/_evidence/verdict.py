@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 from .._call.result import Failure, Result
 from .requests import Requests
 
 
-def with_evidence(result: Result, seen: Requests, since: float, claimed: bool) -> Result:
-    """The result of a failed attempt, with what was seen of it.
+def evidence_of(result: Result, seen: Requests, since: float, claimed: bool) -> dict[str, Any]:
+    """The members of a failed attempt's result that tell what was seen of it.
 
     Args:
         result: What is known of it otherwise.
@@ -22,7 +22,7 @@ def with_evidence(result: Result, seen: Requests, since: float, claimed: bool) -
     unsent = claimed and result.failure in UNSENT and not seen.belies(0)
     if sent == "unknown" and (unsent or seen.sent_nothing):
         sent = "no"
-    return replace(result, sent=sent, only_request=only, failure=_stale(result, seen, since))
+    return {"sent": sent, "only_request": only, "failure": _stale(result, seen, since)}
 
 
 UNSENT = ("unresolved", "unconnected", "untrusted")

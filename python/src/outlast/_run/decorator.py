@@ -153,7 +153,8 @@ class _Calls:
     def function(self, function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)
         def patient(*args: P.args, **kwargs: P.kwargs) -> T:
-            return self._call(functools.partial(function, *args, **kwargs))
+            value: T = self._call(functools.partial(function, *args, **kwargs))
+            return value
 
         return patient
 

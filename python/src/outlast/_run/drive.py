@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,9 +13,10 @@ from .._call.errors import PluginError
 from .._call.outcome import Outcome
 from .._call.result import Result
 from .._evidence.requests import Requests, current
-from .._evidence.verdict import missing, with_evidence
+from .._evidence.verdict import evidence_of, missing
 from .._policy.session import Session
 from .._time import clock
+from .._watch.closing import Peer
 from .._wire import values as wire
 from .steps import (
     Done,
@@ -29,6 +29,7 @@ from .steps import (
     Steps,
     ToBeAwaited,
     Wait,
+    checked,
     timed,
 )
 from .task import Task
@@ -70,15 +71,12 @@ class Driver:
         self._unsent: list[Requests] = []  # attempts of a write that had sent nothing
         self._failed_at: float | None = None  # when the first attempt had, on time.monotonic
         self._missing = ""  # what keeps the last one from being known to have sent nothing
+        self._action: Retry | None = None  # what the last failure led to
 
     def steps(self) -> Steps:
-        """The whole call, with a plugin that only decides."""
-        try:
-            return (yield from self._steps())
-        finally:
-            self.look_away()
-
-    def _steps(self) -> Steps:
+        """The whole call, with a plugin that only decides. Who carries them out looks
+        away after the last.
+        """
         attempt, done = 1, Done()
         repair: Retry | None = None
         while True:
@@ -99,6 +97,7 @@ class Driver:
                 return self._failed(e, attempted=False)
             if isinstance(action, Stop):
                 return self._ended(self._stopped(action))
+            self._action = action
             while action.delay > 0:
                 done = yield from self.wait(action)
                 if done.error is not None:
@@ -111,7 +110,7 @@ class Driver:
                     return self._failed(e, attempted=False)
                 if isinstance(told, Stop):
                     return self._ended(self._stopped(told))
-                action = told
+                self._action = action = told
             repair = action if action.repair else None
             attempt = action.attempt
 
@@ -125,14 +124,21 @@ class Driver:
         done = Done(_LATE) if late else (yield MakeAttempt(seen))
         ended = self.now()
         try:
-            result = timed(_LATE if late else self._result(done, seen), started, ended)
+            result = checked(_LATE if late else self._result(done, seen))
         except BaseException as e:
             return Done(error=e)
+        evidence: dict[str, Any] = {}
+        peer = None
         if seen is not None:
-            done = yield from self._with_evidence(result, seen, ended - started)
+            evidence, peer = self._evidence(result, seen)
+        result = timed(result, started, ended, evidence)
+        if result.failure == "broke" and peer is not None:
+            patience = min(max(LEAST_LOOK, ended - started), MOST_LOOK)
+            done = yield LookWhetherClosed(peer, patience)
             if done.error is not None:
                 return done
-            result = done.value
+            if done.value:
+                result = replace(result, failure="unconnected")
         self._task.tell_attempt(attempt, result, ended)
         return Done(result)
 
@@ -151,30 +157,24 @@ class Driver:
         self.raised = error
         return mapped
 
-    def _with_evidence(
-        self, result: Result, seen: Requests, took: float
-    ) -> Generator[Step, Done, Done]:
-        """The result, with what was seen of its attempt."""
-        call, peer = self._task.call, None
+    def _evidence(self, result: Result, seen: Requests) -> tuple[dict[str, Any], Peer | None]:
+        """What was seen of an attempt, as members of its result; and where a read's
+        last connection led to.
+        """
+        call, evidence, peer = self._task.call, {}, None
         if not (result.ok or result.is_process):
             seen.end()
             since = seen.began if self._failed_at is None else self._failed_at
-            result = with_evidence(result, seen, since, self._task.only_request)
+            evidence = evidence_of(result, seen, since, self._task.only_request)
             self._missing = missing(seen)
             if seen.last is not None and not call.write and self._real:
                 peer = seen.last.peer
-            if call.write and result.sent == "no":
+            if call.write and evidence["sent"] == "no":
                 self._unsent.append(seen)
         if self._failed_at is None:
             self._failed_at = time.monotonic()
         seen.forget()
-        if result.failure == "broke" and peer is not None:
-            done = yield LookWhetherClosed(peer, min(max(LEAST_LOOK, took), MOST_LOOK))
-            if done.error is not None:
-                return done
-            if done.value:
-                result = replace(result, failure="unconnected")
-        return Done(result)
+        return evidence, peer
 
     def repair(self, action: Retry) -> Generator[Step, Done, Done]:
         """Repair. The value is the result of that."""
@@ -298,12 +298,14 @@ class Driver:
         return Ended(error=error, raised=self.raised)
 
     def _cancelled(self, attempted: bool) -> None:
-        task, session = self._task, self._session
-        if session is None or not session.state:
-            task.cancelled_at_once(self.began, self.now())
-            return
-        # What the attempt has done is not known: that is how a policy sees an
-        # attempt which Ctrl-C ended.
-        result = Result(signal="SIGINT") if attempted else None
-        with suppress(PluginError):
-            self._stopped(session.cancelled(result, self.now()))
+        """Tell how far the call has come. The plugin is not asked: where thousands of
+        tasks are cancelled at once, each wants to be gone.
+        """
+        task, action = self._task, self._action
+        call = task.call
+        # What an attempt in which it comes has done is not known; nor what one had
+        # that was repeated all the same.
+        doubt = call.write and (attempted or (call.repeatable and action is not None))
+        before = 0 if action is None else action.attempt - 1
+        kind = "" if action is None else action.kind
+        task.cancelled(self.began, self.now(), before + attempted, kind, doubt)

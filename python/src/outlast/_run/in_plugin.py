@@ -65,7 +65,8 @@ class _Callbacks:
         done = self._complete(self.driver.attempt(1))
         if done.error is not None:
             if not isinstance(done.error, (Exception, GeneratorExit)):
-                self._task.cancelled_at_once(self.driver.began, self.driver.now())
+                now, write = self.driver.now(), self._task.call.write
+                self._task.cancelled(self.driver.began, now, 1, doubt=write)
             raise done.error
         first: Result = done.value
         now = self.driver.now()

@@ -20,7 +20,7 @@ from .steps import (
     MakeAttempt,
     MakeRepair,
     Step,
-    Steps,
+    Wait,
 )
 from .task import Task
 from .watched_wait import WatchedWait
@@ -90,72 +90,67 @@ def complete(steps: Generator[Step, Done, T], perform: Perform) -> T:
 def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Ended:
     """Carry out a task on the calling thread."""
     driver = Driver(task)
-    with Within(None):  # what is done besides the attempts is no part of one around it
-        return complete(driver.steps(), performer(task, attempt, sleep, repair))
+    try:
+        with Within(None):  # what is done besides the attempts is no part of one around it
+            return complete(driver.steps(), performer(task, attempt, sleep, repair))
+    finally:
+        driver.look_away()
 
 
 async def arun(
     task: Task, attempt: AsyncAttempter, sleep: AsyncSleep, repair: AsyncRepairer | None
 ) -> Ended:
-    """Carry out a task in the calling task of an event loop."""
+    """Carry out a task in the calling task of an event loop. Thousands may wait here,
+    so there is little that they hold.
+    """
     driver = Driver(task)
-    with Within(None):
-        return await _complete(driver.steps(), task, attempt, sleep, repair)
-
-
-async def _complete(
-    steps: Steps,
-    task: Task,
-    attempt: AsyncAttempter,
-    sleep: AsyncSleep,
-    repair: AsyncRepairer | None,
-) -> Ended:
+    steps = driver.steps()
     try:
-        step = next(steps)
-        while True:
-            try:
-                done = Done(await _perform(step, task, attempt, sleep, repair))
-            except GeneratorExit:
-                raise
-            except BaseException as e:
-                done = Done(error=e)
-            step = steps.send(done)
+        with Within(None):
+            step = next(steps)
+            while True:
+                try:
+                    match step:
+                        case MakeAttempt(None):
+                            value: object = await attempt()
+                        case MakeAttempt(seen):
+                            with Within(seen):
+                                value = await attempt()
+                        case Wait(seconds):
+                            value = await sleep(seconds)
+                        case WatchedWait():
+                            value = await step.await_()
+                        case _:
+                            value = await _perform(step, task, repair)
+                    done = Done(value)
+                except GeneratorExit:
+                    raise
+                except BaseException as e:
+                    done = Done(error=e)
+                step = steps.send(done)
     except StopIteration as end:
         ended: Ended = end.value
         return ended
+    finally:
+        driver.look_away()
 
 
-async def _perform(
-    step: Step,
-    task: Task,
-    attempt: AsyncAttempter,
-    sleep: AsyncSleep,
-    repair: AsyncRepairer | None,
-) -> object:
+async def _perform(step: Step, task: Task, repair: AsyncRepairer | None) -> object:
+    """What is done seldom."""
+    from .._time.event_loop import in_thread
+
     match step:
-        case MakeAttempt(seen):
-            if seen is None:
-                return await attempt()
-            with Within(seen):
-                return await attempt()
         case LoadPlugin():
-            from .._time.event_loop import in_thread
-
             # Compiling takes seconds, and the event loop must go on.
             await in_thread(task.policy.plugin.load)
-            return None
         case LookWhetherClosed(peer, patience):
-            from .._time.event_loop import in_thread
-
             closed: list[bool] = []
             await in_thread(lambda: closed.append(closes(peer, patience)))
             return closed[0]
         case MakeRepair(force):
             assert repair is not None
             return await repair(force)
-        case WatchedWait():
-            return await step.await_()
-    return await sleep(step.seconds)
+    return None
 
 
 def finish(ended: Ended, call: Call, check: bool) -> Outcome:

@@ -7,7 +7,7 @@ they ended.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from .._watch.closing import Peer
 from .watched_wait import WatchedWait
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MakeAttempt:
     """Make an attempt, and see what it sends; ``None``: nobody sees. Its value is a
     :class:`Result`.
@@ -27,26 +27,26 @@ class MakeAttempt:
     seen: Requests | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LoadPlugin:
     """Load the plugin."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Wait for so many seconds."""
 
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MakeRepair:
     """Repair. Its value is a :class:`Result`."""
 
     force: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Done:
     """How a step ended: with a value or an error."""
 
@@ -54,7 +54,7 @@ class Done:
     error: BaseException | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How a call ended: with an outcome or an error, and the exception of the
     last attempt if it raised one.
@@ -65,7 +65,7 @@ class Ended:
     raised: Exception | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LookWhetherClosed:
     """Look whether a server closes a connection at once, of its own accord. The value
     says so.
@@ -94,16 +94,24 @@ Steps = Generator[Step, Done, Ended]
 """A call as a generator of its steps."""
 
 
-def timed(result: Result, started: float, ended: float) -> Result:
-    """A result with its times, where it has none of its own."""
+def checked(result: object) -> Result:
+    """What an attempt gave.
+
+    Raises:
+        TypeError: If it is no result.
+    """
     if not isinstance(result, Result):
         raise TypeError(
             f"outlast: the attempt gave a {type(result).__name__}, and must give a Result"
         )
-    if result.started is None or result.ended is None:
-        result = replace(
-            result,
-            started=started if result.started is None else result.started,
-            ended=ended if result.ended is None else result.ended,
-        )
     return result
+
+
+def timed(result: Result, started: float, ended: float, more: Mapping[str, Any]) -> Result:
+    """A result with its times, where it has none of its own, and with other members."""
+    return replace(
+        result,
+        started=started if result.started is None else result.started,
+        ended=ended if result.ended is None else result.ended,
+        **more,
+    )

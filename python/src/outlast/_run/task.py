@@ -141,19 +141,30 @@ class Task:
         elapsed = 0.0 if began is None else max(0.0, at - began)
         return self.stopped(Outcome("ok", attempts=1, elapsed=elapsed, result=result), at)
 
-    def cancelled_at_once(self, began: float, at: float) -> Outcome:
-        """The end of a call that was cancelled in its first attempt, or before
-        the plugin could be asked.
+    def cancelled(
+        self, began: float, at: float, attempts: int, kind: str = "", doubt: bool = False
+    ) -> None:
+        """The end of a call that was cancelled, as far as its host knows it.
+
+        Args:
+            began: When the call did.
+            at: When it was cancelled.
+            attempts: How many there were, with the one that was cancelled.
+            kind: What the last failure was.
+            doubt: A write may have been applied.
         """
-        effects = "a write may have been applied" if self.call.write else "nothing was applied"
+        elapsed = max(0.0, at - began)
+        effects = "a write may have been applied" if doubt else "nothing was applied"
+        tries = f"{attempts} attempt{'' if attempts == 1 else 's'}"
         outcome = Outcome(
             "cancelled",
-            effects="unknown" if self.call.write else "none",
-            attempts=1,
-            elapsed=max(0.0, at - began),
-            message=f"cancelled in the first attempt; {effects}",
+            kind=kind,
+            effects="unknown" if doubt else "none",
+            attempts=attempts,
+            elapsed=elapsed,
+            message=f"cancelled after {tries} over {elapsed:.1f} s; {effects}",
         )
-        return self.stopped(outcome, at)
+        self.stopped(outcome, at)
 
     def _clean(self, result: Result) -> Result:
         if not self._secrets:

@@ -26,11 +26,11 @@ class SystemClock:
         """Wait."""
         time.sleep(seconds)
 
-    async def asleep(self, seconds: float) -> None:
+    def asleep(self, seconds: float) -> Awaitable[None]:
         """Wait without holding up the event loop."""
         from .event_loop import sleep
 
-        await sleep(seconds)
+        return sleep(seconds)
 
 
 _system = SystemClock()

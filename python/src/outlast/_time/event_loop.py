@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     import trio
 
 
-async def sleep(seconds: float) -> None:
+def sleep(seconds: float) -> Awaitable[None]:
     """Wait without holding up the event loop."""
     if _in_trio():
         import anyio
 
-        await anyio.sleep(seconds)
-    else:
-        await asyncio.sleep(seconds)
+        return anyio.sleep(seconds)
+    return asyncio.sleep(seconds)
 
 
 class Signal:
