@@ -23,6 +23,7 @@ from outlast import events as e
 from outlast._plugin import file
 from outlast._watch import look as looking
 from outlast._watch import watcher
+from outlast._watch.closing import closes
 from outlast._watch.readiness import Seen
 from outlast._watch.target import Level, Target, parse
 from outlast.ready import Server
@@ -146,6 +147,34 @@ def test_a_port_comes_back() -> None:
     finally:
         watch.stop()
         watch.stop()
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "http"])
+def test_what_closes_at_once_is_no_server(scheme: str) -> None:
+    """Such as a proxy of TCP whose server is away."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    listener.accept()[0].close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        to = parse(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}")
+        assert looking.look(to, nothing) == Level.UNANSWERED
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_what_speaks_first_is_a_server() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with listener.accept()[0] as connection:
+                connection.sendall(b"220 hello\r\n")
+
+        threading.Thread(target=serve, daemon=True).start()
+        assert not closes((socket.AF_INET, listener.getsockname()), 5)
+    assert not closes((socket.AF_INET, ("127.0.0.1", free_port())), 5)
 
 
 def test_health_is_confirmed() -> None:
@@ -413,12 +442,7 @@ def test_a_decorated_function_rides_out_a_real_outage() -> None:
     port = free_port()
     attempts = 0
 
-    @outlast.retry(
-        remote=True,
-        write=True,
-        ready=Server(f"http://127.0.0.1:{port}"),
-        result_of=lambda error: AWAY if isinstance(error, ConnectionRefusedError) else None,
-    )
+    @outlast.retry(remote=True, write=True, ready=Server(f"http://127.0.0.1:{port}"))
     def fetch() -> str:
         nonlocal attempts
         attempts += 1

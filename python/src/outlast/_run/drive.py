@@ -35,8 +35,8 @@ from .steps import (
 from .task import Task
 from .watched_wait import CallWatch, WatchedWait
 
-LEAST_LOOK = 0.25
-MOST_LOOK = 1.0
+LEAST_LOOK = 0.1
+MOST_LOOK = 0.5
 """Seconds that a look at a listener which may close at once lasts, at least and at
 most; between these as long as the attempt that was closed (choices)."""
 

@@ -1,4 +1,4 @@
-"""One look at whether a listener closes a connection at once, of its own accord.
+"""Whether a listener closes a connection at once, of its own accord.
 
 A proxy of TCP whose server is away does so: docker's, HAProxy's, a port-forward.
 """
@@ -13,7 +13,9 @@ Peer = tuple[int, Any]
 
 
 def closes(peer: Peer, patience: float) -> bool:
-    """Whether a connection that sends nothing is closed within so many seconds."""
+    """Whether a connection is made and, though nothing is sent, closed within so many
+    seconds.
+    """
     family, address = peer
     with socket.socket(family, socket.SOCK_STREAM) as sock:
         sock.settimeout(patience)
@@ -21,9 +23,15 @@ def closes(peer: Peer, patience: float) -> bool:
             sock.connect(address)
         except OSError:
             return False
-        try:
-            return sock.recv(1) == b""
-        except TimeoutError:
-            return False
-        except OSError:
-            return True
+        return not stays(sock, patience)
+
+
+def stays(sock: socket.socket, patience: float) -> bool:
+    """Whether a connection is kept for so many seconds, or something is said on it."""
+    sock.settimeout(patience)
+    try:
+        return sock.recv(1, socket.MSG_PEEK) != b""
+    except TimeoutError:
+        return True
+    except OSError:
+        return False

@@ -15,12 +15,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from .closing import stays
 from .life import life
 from .target import Answer, Level, Target
 
 TIMEOUT = 1.0
 """Seconds that one look takes at most. A choice: a connection that takes longer
 is no sign of a server that a call should hurry to."""
+
+STEADY = 0.02
+"""Seconds that a connection must last to count as accepted: what stands before a server
+that is away may accept, and close at once (a choice, far above a round trip on a machine
+or in its network)."""
 
 MAX_ADDRESSES = 8
 """How many addresses of a name one look tries. A choice: a server with more has
@@ -102,6 +108,8 @@ def _at(target: Target, to: Address, deadline: float, connected: Callable[[], No
             return _failed(e)
         if _is_itself(sock):
             return Level.DOWN
+        if not target.omnigraph and not stays(sock, STEADY):
+            return Level.UNANSWERED
         if target.scheme == "tcp":
             return Level.ACCEPTING
         if target.omnigraph:
