@@ -27,7 +27,7 @@ assert outlast.Policy(outlast.witan.document("0.8.0")).digest != built_in.digest
 assert outlast.Policy("curl").digest
 left = [3]
 
-@outlast.retry(remote=True, write=True)
+@outlast.retry(remote=True, write=True, only_request=True)
 def ask():
     left[0] -= 1
     if left[0] >= 0:

@@ -25,6 +25,7 @@ from ._call.outcome import (
 from ._call.result import Result
 from ._call.warnings import SurprisingValueWarning
 from ._command.run import Completed, run_command
+from ._evidence.watch import unwatch
 from ._plugin.info import info
 from ._plugin.plugin import Plugin, default_plugin, warm_up
 from ._policy.session import Session
@@ -78,5 +79,6 @@ __all__ = [
     "result_of",
     "retry",
     "run_command",
+    "unwatch",
     "warm_up",
 ]

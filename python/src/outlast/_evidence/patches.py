@@ -61,7 +61,7 @@ class Patches:
                 self._left.discard(module.__name__)
                 try:
                     self._wanted[module.__name__](self, module)
-                except (AttributeError, KeyError):  # a release that has changed
+                except Exception:  # a release that has changed, or something else in its place
                     not_known.add(module.__name__)
 
     def replace(self, owner: Any, name: str, make: Make) -> None:
