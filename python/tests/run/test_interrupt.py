@@ -115,9 +115,10 @@ outlast.run_command([{str(script)!r}], outlast.Call(remote=True, write=True), ki
 """
     program = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
-    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    for name in ("leader", "child"):
+        while not (tmp_path / name).exists() or not (tmp_path / name).read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
     program.send_signal(signal.SIGINT)
     _, err = program.communicate(timeout=30)
     assert program.returncode == -signal.SIGINT, err
