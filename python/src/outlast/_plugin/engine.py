@@ -173,6 +173,7 @@ def _engine(target: str, parallel: bool = False) -> wasmtime.Engine:
     config.memory_reservation_for_growth = GROWTH
     config.parallel_compilation = parallel
     config.native_unwind_info = False
+    config.macos_use_mach_ports = False  # they are a thread's, which a forked child has not
     if target:
         config.target = target
     return wasmtime.Engine(config)
