@@ -285,7 +285,7 @@ def default_plugin() -> Plugin:
 def warm_up() -> None:
     """Load the plugin now, not at the first failure, and make a decision: for a program's
     start, so that what is missing is told then, and not first in an outage. It takes
-    50 ms where the plugin's compiled code is cached, and seconds where it is not. What is
+    50 ms where the plugin's compiled code is cached, and a second or two where it is not. What is
     forked after that has it loaded too.
 
     Raises:
