@@ -9,8 +9,8 @@ import (
 // Observer gets the events of a call.
 type Observer func(Event)
 
-// Event is one of AttemptEnded, Waiting, Woken, LeftOut, Unwatched, Repairing,
-// Loaded, InstanceReplaced and Stopped.
+// Event is one of AttemptEnded, PolicyInForce, Waiting, Woken, LeftOut, Unwatched,
+// Repairing, Loaded, InstanceReplaced and Stopped.
 type Event interface{ event() }
 
 // AttemptEnded follows each attempt.
@@ -19,6 +19,13 @@ type AttemptEnded struct {
 	At      time.Duration // on the Clock
 	OK      bool
 	Result  abi.Result
+}
+
+// PolicyInForce follows the first failure of a call that has Task.Follow: what it
+// goes by from here on.
+type PolicyInForce struct {
+	Policy *Policy
+	Why    error // why what is in the folder now is not it; nil: it is
 }
 
 // Waiting precedes each wait, and so names the failure that it is for. After
@@ -80,6 +87,7 @@ type Stopped struct {
 }
 
 func (AttemptEnded) event()     {}
+func (PolicyInForce) event()    {}
 func (Waiting) event()          {}
 func (Woken) event()            {}
 func (LeftOut) event()          {}

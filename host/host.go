@@ -57,6 +57,10 @@ type Call struct {
 // Task is a call with the ways to carry it out.
 type Task struct {
 	Policy *Policy // nil: Default
+
+	// Follow is what the call goes by instead of Policy: what is in force at its
+	// first failure, to its end, whatever becomes of the folder meanwhile.
+	Follow *Followed
 	Call   Call
 
 	// Attempt makes one attempt; n counts from 1. It obeys the context, and its

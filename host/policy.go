@@ -15,8 +15,9 @@ import (
 // Policy is a policy that has been checked, natively, so that a fault shows
 // before anything runs.
 type Policy struct {
-	doc  func() *policy.Document // a built-in, whose text is known to be right, is not read before it is asked
-	name string                  // of a built-in that is unchanged; "" for a document
+	doc     func() *policy.Document // a built-in, whose text is known to be right, is not read before it is asked
+	name    string                  // of a built-in that is unchanged; "" for a document
+	release *Release                // nil: it is not followed
 }
 
 // checked is a policy whose document has been read.
@@ -131,7 +132,9 @@ func (p *Policy) WithMaxWait(d time.Duration) (*Policy, error) {
 	if err != nil {
 		return nil, policyError(p.Name(), err)
 	}
-	return checked(doc), nil
+	changed := checked(doc)
+	changed.release = p.release
+	return changed, nil
 }
 
 // ref names the policy in a request: a built-in by its name, a document by its

@@ -29,7 +29,8 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if event.Result.OK() {
 		return d.end(ctx, d.succeeded(&event))
 	}
-	s := p.session(t)
+	d.choosePolicy()
+	s := p.session(d.task)
 	var outcome *abi.Outcome
 	p.crowd.aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })
 	if outcome != nil {

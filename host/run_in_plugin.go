@@ -24,6 +24,7 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 	if first.Result.OK() {
 		return d.end(ctx, d.succeeded(&first))
 	}
+	d.choosePolicy()
 	call := t.Call.wire()
 	if outcome := p.endsAtOnce(d, call, &first); outcome != nil {
 		return d.end(ctx, outcome)
