@@ -6,6 +6,7 @@ package followed
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	"outlast/abi"
@@ -130,6 +131,22 @@ func (e *Envelope) Encode() []byte {
 		e.until = e.Expires.UTC().Format(time.RFC3339)
 	}
 	return append(fields.Write(e), '\n')
+}
+
+// Seal is a document's envelope, to be signed and published. The error has all that
+// is wrong with it.
+func Seal(document string, serial int64, now time.Time, expires *time.Duration) ([]byte, error) {
+	doc, err := policy.Parse(document)
+	if err != nil {
+		return nil, err
+	}
+	e := Envelope{Name: doc.Name, Serial: serial, Time: now, Document: strings.TrimSpace(document)}
+	if expires != nil {
+		e.Expires = now.Add(*expires)
+	}
+	text := e.Encode()
+	_, err = ParseEnvelope(string(text))
+	return text, err
 }
 
 // Digest identifies a text: "sha256:" and 64 hexadecimal digits, as registries have it.

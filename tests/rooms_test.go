@@ -16,7 +16,7 @@ import (
 // rooms says what each room may import of the module, and from outside the
 // standard library. What a room may use, it may use the rooms within of. A room
 // that gains a dependency fails here first. Modules of their own (benchmarks,
-// commands/capture, hosts/go, release, tests/prometheus) have a go.mod for a fence.
+// commands/capture, hosts/go, release, tests/prometheus, tests/registry) have a go.mod for a fence.
 const rooms = `
 abi: abi/fields abi/strictjson
 abi/conformance: abi abi/strictjson abi/vectors
@@ -26,16 +26,19 @@ abi/schema:
 abi/strictjson:
 abi/transcripts: abi abi/conformance
 abi/vectors:
-cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure internal/standin github.com/alecthomas/kong
+cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure internal/standin followed github.com/alecthomas/kong
+cmd/outlast/internal/cases: abi abi/fields abi/strictjson cmd/outlast/internal/library host simulate
 cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags internal/plainyaml github.com/alecthomas/kong github.com/goccy/go-yaml internal/environ
+cmd/outlast/internal/difference:
 cmd/outlast/internal/exit:
 cmd/outlast/internal/inputs:
-cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit
+cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit followed
 cmd/outlast/internal/link:
 cmd/outlast/internal/manual: github.com/alecthomas/kong
 cmd/outlast/internal/metrics: abi cmd/outlast/internal/safetext cmd/outlast/internal/progress cmd/outlast/internal/wholefile github.com/gofrs/flock
 cmd/outlast/internal/policyflags: abi host golang.org/x/sys
 cmd/outlast/internal/progress: host
+cmd/outlast/internal/pull: cmd/outlast/internal/difference cmd/outlast/internal/library followed host httpattempt plugin/policy aead.dev/minisign github.com/gofrs/flock
 cmd/outlast/internal/quietquit: process/quit
 cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress cmd/outlast/internal/wholefile
 cmd/outlast/internal/safetext: abi host
@@ -56,7 +59,8 @@ commands/kubectl: commands/internal/line
 commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy/go-yaml internal/plainyaml process/procfs internal/environ
 commands/psql: commands/internal/line internal/environ
 commands/redis-cli: commands/internal/line
-host: abi plugin plugin/policy host/internal/engine internal/redact
+followed: abi abi/fields abi/strictjson plugin/policy
+host: abi plugin plugin/policy host/internal/engine internal/redact followed
 host/internal/engine: host/internal/kernel host/internal/engine/diskcache host/internal/wasmfile abi plugin github.com/tetratelabs/wazero golang.org/x/sys
 host/internal/engine/diskcache: github.com/gofrs/flock golang.org/x/sys
 host/internal/engine/testguest:

@@ -63,7 +63,7 @@ func (v *journalListVerb) Run() error {
 		return err
 	}
 	if v.InDoubt && doubts > 0 {
-		return &exit.Error{Code: exit.CodeNotOutlasted}
+		return &exit.Error{Code: exit.CodeNotSo}
 	}
 	return nil
 }

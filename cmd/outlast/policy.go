@@ -20,6 +20,10 @@ type policyVerb struct {
 	Show    policyShowVerb    `cmd:"" help:"Print a policy document."`
 	Check   policyCheckVerb   `cmd:"" help:"Check a policy document, and list all of its faults."`
 	Schema  policySchemaVerb  `cmd:"" help:"Print the JSON Schema of policy documents."`
+	Diff    policyDiffVerb    `cmd:"" help:"Say in words how two policies differ."`
+	Test    policyTestVerb    `cmd:"" help:"Try a policy with recorded failures and outages, of which each says what is expected."`
+	Seal    policySealVerb    `cmd:"" help:"Put a policy into the envelope in which it is published, for signing."`
+	Pull    policyPullVerb    `cmd:"" help:"Fetch a policy for all hosts of this machine, and follow it."`
 	Explain policyExplainVerb `cmd:"" help:"Tell what a policy makes of a result, and why."`
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"outlast/followed"
 )
 
 func TestMain(m *testing.M) {
@@ -42,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"front":   frontCmd,
 			"await":   awaitCmd,
 			"standin": standinCmd(t),
+			"site":    siteCmd,
 		},
 	})
 }
@@ -115,6 +119,18 @@ func serverCmd(ts *testscript.TestScript, neg bool, args []string) {
 	default:
 		ts.Fatalf("usage: server start|stop|back DURATION")
 	}
+}
+
+// siteCmd is "site FILE": a web server of the folder sets $SITE, and FILE's digest
+// $DIGEST.
+func siteCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: site FILE")
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs("."))))
+	ts.Defer(server.Close)
+	ts.Setenv("SITE", server.URL)
+	ts.Setenv("DIGEST", followed.Digest([]byte(ts.ReadFile(args[0]))))
 }
 
 // withinCmd is "within LOW HIGH FILE": FILE has from LOW to HIGH lines.

@@ -4,6 +4,10 @@ package prometheus
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,5 +93,35 @@ func TestPrometheusReadsIt(t *testing.T) {
 	}
 	if n := len(all["outlast_outage_seconds"].GetMetric()); n != len(names) {
 		t.Errorf("%d histograms", n)
+	}
+}
+
+// So is what policy pull keeps of a policy that is followed.
+func TestPrometheusReadsWhatIsFollowed(t *testing.T) {
+	outlast, dir := tool(t), t.TempDir()
+	seal := exec.Command(outlast, "policy", "seal", "../../commands/psql/policy.json", "--serial", "7", "--expires", "1h")
+	envelope, err := seal.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(envelope) }))
+	defer server.Close()
+	path := filepath.Join(dir, "x.prom")
+	pull := exec.Command(outlast, "policy", "pull", fmt.Sprintf("%s/x@sha256:%x", server.URL, sha256.Sum256(envelope)), filepath.Join(dir, "policies"), "--metrics-file", path)
+	if out, err := pull.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := families(t, text)
+	for _, name := range []string{"serial", "since_timestamp_seconds", "expires_timestamp_seconds", "looked_timestamp_seconds", "refused_total", "unreached_total"} {
+		if n := len(all["outlast_policy_"+name].GetMetric()); n != 1 {
+			t.Errorf("%s: %d series", name, n)
+		}
+	}
+	if n := all["outlast_policy_serial"].GetMetric()[0].GetGauge().GetValue(); n != 7 {
+		t.Errorf("serial %v:\n%s", n, text)
 	}
 }

@@ -84,6 +84,7 @@ func Shown(name, text string) string {
 // would have a write repeated.
 var settings = []setting{
 	{"policy", anywhere, aText, "a built-in policy's name, or a file's absolute path", readPolicy},
+	{"policy-dir", anywhere, aText, "a directory's absolute path", readPath},
 	{"max-wait", anywhere, aText, "a positive duration with a unit, such as 150s", readDuration},
 	{"call-budget", anywhere, aText, "a positive duration with a unit, such as 5m", readDuration},
 	{"attempt-timeout", anywhere, aText, "a positive duration with a unit, such as 30s", readDuration},
@@ -118,6 +119,7 @@ var settings = []setting{
 	{"ready", inEnv | inCommand, aText, "auto, off, tcp://HOST:PORT or a URL", readReady},
 	{"plugin", inEnv, aText, "a file's path", readPath},
 	{"seed", inEnv, aNumber, "a number from 0 to 2^53-1", readNumber(0, 1<<53-1)},
+	{"rules", inEnv | inFile, aText, "keep or allow", readOneOf("keep", "allow")}, // of policy pull
 	{"repair-force", 0, aTruth, "true or false", readTruth},
 }
 

@@ -26,8 +26,14 @@ type object = map[string]tree
 func Of(a, b string) []Difference {
 	d := &differ{}
 	before, after := read(a), read(b)
-	for _, member := range []string{"name", "description", "measured", "colours", "account"} {
-		d.value(member, before[member], after[member], !slices.Contains([]string{"name", "description", "measured"}, member))
+	for _, member := range names(before, after) {
+		switch member {
+		case "budgets", "rules":
+		case "name", "description", "measured":
+			d.value(member, before[member], after[member], false)
+		default:
+			d.value(member, before[member], after[member], true)
+		}
 	}
 	d.budgets(before["budgets"].(object), after["budgets"].(object))
 	d.rules(before["rules"].([]tree), after["rules"].([]tree))
@@ -64,11 +70,11 @@ func (d *differ) value(what string, a, b tree, repeats bool) {
 	switch {
 	case reflect.DeepEqual(a, b):
 	case a == nil:
-		d.add(repeats, "%s: is new, %s", what, show(b))
+		d.add(repeats, "%s: is new: %s", what, show(b))
 	case b == nil:
-		d.add(repeats, "%s: is gone, was %s", what, show(a))
+		d.add(repeats, "%s: is gone; it was %s", what, show(a))
 	default:
-		d.add(repeats, "%s: is %s, was %s", what, show(b), show(a))
+		d.add(repeats, "%s: is %s; it was %s", what, show(b), show(a))
 	}
 }
 
@@ -96,16 +102,57 @@ func (d *differ) budgets(a, b object) {
 	}
 }
 
-// parts compares objects member by member.
+// parts compares objects member by member, and arrays item by item.
 func (d *differ) parts(what string, a, b tree, repeats bool) {
-	before, is := a.(object)
-	after, too := b.(object)
-	if !is || !too {
-		d.value(what, a, b, repeats)
-		return
+	switch a := a.(type) {
+	case object:
+		if b, too := b.(object); too {
+			for _, member := range names(a, b) {
+				d.parts(what+" "+member, a[member], b[member], repeats)
+			}
+			return
+		}
+	case []tree:
+		b, too := b.([]tree)
+		if too && isList(a) && isList(b) {
+			d.lists(what, a, b, repeats)
+			return
+		}
+		if too && len(a) == len(b) {
+			for i := range a {
+				d.parts(fmt.Sprintf("%s[%d]", what, i), a[i], b[i], repeats)
+			}
+			return
+		}
 	}
-	for _, member := range names(before, after) {
-		d.parts(what+" "+member, before[member], after[member], repeats)
+	d.value(what, a, b, repeats)
+}
+
+// isList says whether an array has texts and numbers only, whose order says nothing.
+func isList(items []tree) bool {
+	return !slices.ContainsFunc(items, func(item tree) bool {
+		switch item.(type) {
+		case object, []tree:
+			return true
+		}
+		return false
+	})
+}
+
+func (d *differ) lists(what string, a, b []tree, repeats bool) {
+	before := len(d.list)
+	for _, item := range b {
+		if !slices.Contains(a, item) {
+			d.add(repeats, "%s: has %s too", what, show(item))
+		}
+	}
+	for _, item := range a {
+		if !slices.Contains(b, item) {
+			d.add(repeats, "%s: has no %s any more", what, show(item))
+		}
+	}
+	if len(d.list) == before {
+		d.value(what, a, b, repeats) // another order, or one twice
 	}
 }
 

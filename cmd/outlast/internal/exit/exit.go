@@ -5,9 +5,10 @@ import "fmt"
 
 // The tool's own exit codes. Every other is the wrapped command's.
 const (
-	CodeNotOutlasted = 1 // verify: a measured outage is not outlasted, or with too little headroom
-	CodeUsage        = 2
-	CodeUnusable     = 3 // a policy or plugin that cannot be used
+	CodeNotSo    = 1 // what was asked for does not hold: an outage is not outlasted, a policy is refused, a case is not as expected
+	CodeUsage    = 2
+	CodeUnusable = 3 // a policy or plugin that cannot be used
+	CodeRepeats  = 4 // policy diff: what is repeated differs
 )
 
 // Error is an error with the exit code that goes with it.

@@ -12,6 +12,7 @@ import (
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/commands"
 	"outlast/commands/omnigraph"
+	"outlast/followed"
 	"outlast/host"
 	"outlast/plugin/policy"
 )
@@ -53,11 +54,41 @@ func Load(nameOrFile string) (*host.Policy, error) {
 		return nil, exit.Unusable(fmt.Errorf("policy %s: there is no such file, and no policy of that name (%s)",
 			nameOrFile, strings.Join(Names(), ", ")))
 	}
-	p, err := host.ReadPolicy(nameOrFile)
+	p, err := readFile(nameOrFile)
 	if err != nil {
 		return nil, exit.Unusable(err)
 	}
 	return p, nil
+}
+
+// readFile reads a document, or the one in an envelope or in a file of a folder that
+// policy pull keeps.
+func readFile(path string) (*host.Policy, error) {
+	p, err := host.ReadPolicy(path)
+	if err == nil {
+		return p, nil
+	}
+	text, other := os.ReadFile(path)
+	document := followed.Document(string(text))
+	if other != nil || document == string(text) {
+		return nil, err
+	}
+	return host.ParsePolicy(document)
+}
+
+// LoadFollowed is Load for a name that a folder may have a policy for, as policy pull
+// keeps it. why says why the folder's is not the one; nil: it is. dir "" is no folder.
+func LoadFollowed(dir, nameOrFile string) (p *host.Policy, why, err error) {
+	if dir != "" && !strings.ContainsAny(nameOrFile, `./\`) {
+		if p, why = host.ReadFollowed(dir, nameOrFile); why == nil {
+			return p, nil, nil
+		}
+	}
+	p, err = Load(nameOrFile)
+	if err != nil && why != nil {
+		err = exit.Unusable(fmt.Errorf("%w; and none of that name in the folder: %w", err, why))
+	}
+	return p, why, err
 }
 
 // WithMaxWait is the policy with another window, if one is given.

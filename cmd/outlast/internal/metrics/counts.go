@@ -21,6 +21,7 @@ type call struct {
 	waitUS   int64
 	outageUS *int64 // nil: the server was not away
 	at       int64  // in seconds since 1970
+	serial   int64  // of the policy; 0: it is not followed
 }
 
 // counts is the content of a file.
@@ -35,6 +36,7 @@ type tally struct {
 	Buckets [len(bounds) + 1]int64
 	SumUS   int64 // of the outages
 	Last    int64 // when the last call ended, in seconds since 1970
+	Serial  int64 `json:",omitempty"` // of the policy that it went by; 0: it is not followed
 }
 
 // bounds of the buckets, in seconds. They are closest about the restarts that
@@ -73,6 +75,7 @@ func (c *counts) add(one call) {
 		c.tallies[p] = new(tally)
 	}
 	c.tallies[p].Last = max(c.tallies[p].Last, min(one.at, maxValue))
+	c.tallies[p].Serial = min(one.serial, maxValue)
 	if one.outageUS != nil {
 		c.tallies[p].add(*one.outageUS)
 	}
@@ -124,6 +127,8 @@ const (
 	outageHelp = "For how long a call found the server away, of the calls that did."
 	lastName   = "outlast_last_run_timestamp_seconds"
 	lastHelp   = "When the last call ended, in seconds since 1970."
+	serialName = "outlast_run_policy_serial"
+	serialHelp = "The serial of the policy that the last call went by; 0: it is not followed."
 )
 
 // text is what Prometheus reads, in an order that depends on its content only.
@@ -143,6 +148,10 @@ func (c *counts) text() string {
 	head(&b, outageName, outageHelp, "histogram")
 	for _, p := range c.sortedPairs() {
 		c.tallies[p].write(&b, p)
+	}
+	head(&b, serialName, serialHelp, "gauge")
+	for _, p := range c.sortedPairs() {
+		sample(&b, serialName, strconv.FormatInt(c.tallies[p].Serial, 10), "command", p.Command, "policy", p.Policy)
 	}
 	head(&b, lastName, lastHelp, "gauge")
 	for _, p := range c.sortedPairs() {

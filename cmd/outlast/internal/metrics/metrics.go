@@ -48,6 +48,7 @@ const suffix = ".prom"
 type Options struct {
 	Path     string        // ends in ".prom"; "": nowhere
 	Policy   string        // the policy's name
+	Serial   int64         // of a policy that is followed; 0: it is not
 	Command  string        // of which the base name is told
 	LockWait time.Duration // 0: DefaultLockWait
 
@@ -101,7 +102,7 @@ func (r *Recorder) call(o *abi.Outcome) call {
 		labels: labels{
 			Command: safetext.Line(filepath.Base(r.options.Command)), Policy: r.options.Policy, Kind: "none", Outcome: "error",
 		},
-		attempts: int64(len(s.Attempts)), waitUS: s.Waited().Microseconds(), at: time.Now().Unix(),
+		attempts: int64(len(s.Attempts)), waitUS: s.Waited().Microseconds(), at: time.Now().Unix(), serial: r.options.Serial,
 	}
 	if d, ok := s.Outage(); ok {
 		us := d.Microseconds()

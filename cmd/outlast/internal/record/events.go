@@ -21,6 +21,10 @@ type line struct {
 	Command        string `json:"command,omitempty"`
 	Policy         string `json:"policy,omitempty"`
 	PolicyDigest   string `json:"policy_digest,omitempty"`
+	Serial         int64  `json:"serial,omitempty"`
+	Source         string `json:"source,omitempty"`
+	Since          string `json:"since,omitempty"`
+	Expires        string `json:"expires,omitempty"`
 	PluginDigest   string `json:"plugin_digest,omitempty"`
 	Read           *bool  `json:"read,omitempty"`
 	Remote         *bool  `json:"remote,omitempty"`
@@ -68,6 +72,8 @@ func describe(e host.Event) line {
 			Event: "attempt_ended", Attempt: e.Attempt, OK: &e.OK, ExitCode: r.ExitCode, Signal: r.Signal,
 			TimedOut: r.TimedOut, Streamed: r.Streamed, TookUS: took(r.StartedUS, r.EndedUS),
 		}
+	case host.PolicyInForce:
+		return inForce(&e)
 	case host.Waiting:
 		l := line{
 			Event: "waiting", Kind: e.Kind, Budget: e.Budget, Attempt: e.Attempt, DelayUS: wire(e.Delay.Microseconds()),
@@ -98,6 +104,20 @@ func describe(e host.Event) line {
 		return l
 	}
 	return line{Event: "unknown"}
+}
+
+func inForce(e *host.PolicyInForce) line {
+	l := line{Event: "policy_in_force", Policy: e.Policy.Name(), PolicyDigest: e.Policy.Digest()}
+	if r := e.Policy.Release(); r != nil {
+		l.Serial, l.Source, l.Since = r.Serial, safetext.Line(r.Source), r.Since.Format(time.RFC3339)
+		if !r.Expires.IsZero() {
+			l.Expires = r.Expires.Format(time.RFC3339)
+		}
+	}
+	if e.Why != nil {
+		l.Why = safetext.Line(e.Why.Error())
+	}
+	return l
 }
 
 func took(started, ended *int64) *int64 {

@@ -18,6 +18,7 @@ type Flags struct {
 	CallFlags         `group:"command"`
 	Wrapper           []string `group:"command" sep:"none" placeholder:"FILE" help:"A script that only runs the command, and only once."`
 	Policy            string   `group:"retry" placeholder:"NAME|FILE" help:"Instead of the command's own: see outlast policy list."`
+	PolicyDir         string   `group:"retry" placeholder:"DIR" help:"Folder of followed policies: see policy pull."`
 	policyflags.Flags `group:"retry"`
 	PluginFlags       `group:"retry"`
 	LimitFlags        `group:"limit"`

@@ -19,7 +19,7 @@ func inspect(r *Request) (*Seen, error) {
 	}
 	seen := &Seen{Command: recognise(r.Argv, r.Env, f.Wrapper), Now: host.SystemClock().Now()}
 	if !f.DescribesPolicy() {
-		if err := seen.findPolicy(f.Policy, r.Argv[0]); err != nil {
+		if err := seen.findPolicy(f.PolicyDir, f.Policy, r.Argv[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -34,7 +34,7 @@ func inspect(r *Request) (*Seen, error) {
 
 // findPolicy loads the policy that is named, or the command's own. Where there
 // is neither, it sees whether the command can be started at all.
-func (s *Seen) findPolicy(name, argv0 string) (err error) {
+func (s *Seen) findPolicy(dir, name, argv0 string) (err error) {
 	if name == "" {
 		name = library.For(argv0)
 	}
@@ -42,7 +42,7 @@ func (s *Seen) findPolicy(name, argv0 string) (err error) {
 		s.Missing = process.Find(argv0)
 		return nil
 	}
-	s.Policy, err = library.Load(name)
+	s.Policy, s.NotFollowed, err = library.LoadFollowed(dir, name)
 	return err
 }
 

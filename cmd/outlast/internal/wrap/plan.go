@@ -26,12 +26,13 @@ type Request struct {
 
 // Plan says how a command is run. It is data.
 type Plan struct {
-	Argv    []string
-	Env     []string
-	Command Command
-	Call    host.Call
-	Policy  *host.Policy
-	Watch   Watch
+	Argv        []string
+	Env         []string
+	Command     Command
+	Call        host.Call
+	Policy      *host.Policy
+	NotFollowed error // as in Seen
+	Watch       Watch
 
 	IdempotencyKey string // that the command sends; "": none
 	Journal        Journal
@@ -54,13 +55,14 @@ type Journal struct {
 // Seen is everything outside the request that a plan depends on: the program that
 // was found, its policy, the server, the time.
 type Seen struct {
-	Command  Command
-	Missing  error         // why the command cannot be started; asked only where no policy fits it
-	Policy   *host.Policy  // that is named, or the command's own; nil: neither
-	Server   string        // that omnigraph goes to; "": none
-	NoServer string        // why Server is empty
-	Now      time.Duration // on the host's clock
-	Random   string        // a text that no other call has
+	Command     Command
+	Missing     error         // why the command cannot be started; asked only where no policy fits it
+	Policy      *host.Policy  // that is named, or the command's own; nil: neither
+	NotFollowed error         // why it is not the folder's of policy pull; nil: it is, or there is no folder
+	Server      string        // that omnigraph goes to; "": none
+	NoServer    string        // why Server is empty
+	Now         time.Duration // on the host's clock
+	Random      string        // a text that no other call has
 }
 
 // MakePlan makes the plan of a request. It depends on its arguments only. The
@@ -124,6 +126,7 @@ func (p *Plan) choosePolicy(seen *Seen) error {
 			"With --policy alone, writes are not repeated. If this is a script, put outlast before the commands inside it", p.Argv[0])
 	}
 	var err error
+	p.NotFollowed = seen.NotFollowed
 	p.Policy, err = library.WithMaxWait(seen.Policy, p.Flags.MaxWait)
 	if err == nil {
 		p.judge()

@@ -95,6 +95,7 @@ func (r *Run) execute(ctx context.Context) error {
 		KillAfter: orZero(r.plan.Flags.KillAfter), Refused: func(err error) { r.tell.Notice("%v", err) },
 	})
 	r.attempts.relay, r.tell.ctx = r.relay, ctx
+	r.tell.inForce(r.plan)
 	if r.plan.Flags.Verbose {
 		r.tell.Notice("policy %s; %s", r.plan.Policy.Name(), r.plan.described())
 	}

@@ -3,6 +3,7 @@ package wrap
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -35,7 +36,7 @@ func newTelling(p *Plan) (t *telling, err error) {
 		Progress: &t.progress,
 	})
 	t.counter, err = metrics.Open(metrics.Options{
-		Path: f.MetricsFile, Policy: p.Policy.Name(), Command: p.Argv[0], Progress: &t.progress, Tell: t.Notice,
+		Path: f.MetricsFile, Policy: p.Policy.Name(), Serial: serialOf(p.Policy), Command: p.Argv[0], Progress: &t.progress, Tell: t.Notice,
 	})
 	if err == nil { // it tells of the call at once
 		t.recorder, err = record.Open(record.Options{
@@ -44,6 +45,14 @@ func newTelling(p *Plan) (t *telling, err error) {
 		})
 	}
 	return t, err
+}
+
+// serialOf is that of a policy that is followed, 0 of any other.
+func serialOf(p *host.Policy) int64 {
+	if r := p.Release(); r != nil {
+		return r.Serial
+	}
+	return 0
 }
 
 // stderrOf is where outlast may tell of a run: nowhere under a link.
@@ -78,6 +87,18 @@ func (t *telling) observe(e host.Event) {
 	t.recorder.Observe(e)
 	if _, waits := e.(host.Waiting); waits {
 		t.name.check(t.ctx, t.Notice)
+	}
+}
+
+// inForce tells what the call goes by where there is a folder of policies that are
+// followed. That the folder has none of the name is no news to a person.
+func (t *telling) inForce(p *Plan) {
+	if p.Flags.PolicyDir == "" {
+		return
+	}
+	t.recorder.Observe(host.PolicyInForce{Policy: p.Policy, Why: p.NotFollowed})
+	if why := p.NotFollowed; why != nil && !errors.Is(why, fs.ErrNotExist) {
+		t.Notice("policy %s is the one that comes with outlast, since the one in the folder cannot be used: %v", p.Policy.Name(), why)
 	}
 }
 
