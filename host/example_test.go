@@ -41,6 +41,33 @@ func ExamplePlugin_Run() {
 	// Output: succeeded after 11 attempts over 63.3 s
 }
 
+// Calls go by a policy that outlast policy pull keeps for all programs of a machine.
+func ExampleFollow() {
+	plugin, err := host.Open()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	defer plugin.Close(ctx)
+
+	orders, err := host.Follow("/var/lib/outlast/policies", "network")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ok := int64(200)
+	_, err = plugin.Run(ctx, &host.Task{
+		Follow: orders,
+		Call:   host.Call{Label: "orders", Remote: true},
+		Attempt: func(context.Context, int64) (abi.Result, error) {
+			return abi.Result{HTTPStatus: &ok}, nil
+		},
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
 // A caller with a loop of its own asks what to do after each failure.
 func ExampleSession() {
 	plugin, err := host.Open()

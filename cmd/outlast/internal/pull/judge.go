@@ -33,7 +33,10 @@ func (p *Puller) judge(got *Published, now time.Time, before func(name string) *
 	r := &followed.Release{File: followed.File{Text: string(got.Text), Digest: followed.Digest(got.Text), Source: p.Source.String(), Pulled: now}}
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if p.Key != nil {
+	switch {
+	case p.Key == nil && p.Source.Digest == "":
+		fault("nothing says whose it is: it needs a key, or a digest")
+	case p.Key != nil:
 		r.Signature, r.Key = got.Signature, p.Key.String()
 		switch {
 		case got.Signature == "":

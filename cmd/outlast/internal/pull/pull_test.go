@@ -254,6 +254,10 @@ func TestRulesThatMayChange(t *testing.T) {
 	if err := look(pinned); err == nil || !strings.Contains(err.Error(), "not the one that was asked for") {
 		t.Errorf("another content than the digest's: %v", err)
 	}
+	nobodys := s.puller(t, nil)
+	if err := look(nobodys); err == nil || !strings.Contains(err.Error(), "nothing says whose it is") {
+		t.Errorf("without a key and a digest: %v", err)
+	}
 	s.publish(text, "")
 	if err := look(pinned); err != nil || inForce(t, pinned.Dir).Key != "" {
 		t.Error(err)
