@@ -66,7 +66,9 @@ class Task:
         self.ready = options.get("ready")
         self._observe = options.get("observe")
         self._secrets = Secrets(options.get("secrets", ()))
-        self._told = replace(call, label=self._secrets.out_of(call.label))
+        label = self._secrets.out_of(call.label)
+        # A call that is made again would warn again.
+        self._told = call if label == call.label else replace(call, label=label)
 
     def look_on(self, outer: Requests | Request | None) -> Requests | None:
         """Begin to look at what the next attempt sends. It is the attempt's around it too."""
