@@ -230,6 +230,7 @@ def test_another_command_needs_a_policy(tmp_path: Path) -> None:
         ([], {}, ValueError, "argv is empty"),
         (["omnigraph"], {"attempt_timeout": 0}, ValueError, "attempt_timeout is 0"),
         (["omnigraph"], {"kill_after": float("nan")}, ValueError, "kill_after is nan"),
+        (["omnigraph"], {"only_request": True}, TypeError, "only_request is for functions"),
         (["omnigraph"], {"input": "text"}, TypeError, "input is of type str"),
         (["omnigraph"], {"input": b"", "stdin": 0}, ValueError, "either input or stdin"),
         (["/missing/omnigraph"], {}, FileNotFoundError, "missing"),

@@ -88,7 +88,7 @@ def by_http_client(trusted: str, again: bool) -> Iterator[Ask]:
             kind = http.client.HTTPSConnection if options else http.client.HTTPConnection
             connection = kept[to.netloc] = kind(to.netloc, timeout=5, **options)
         try:
-            connection.request("POST" if write else "GET", "/", b"x" if write else None)
+            connection.request("POST" if write else "GET", to.path, b"x" if write else None)
             answer = connection.getresponse()
             data = answer.read()
         except Exception:
@@ -111,10 +111,12 @@ def by_xmlrpc(trusted: str, _again: bool) -> Iterator[Ask]:
         kept: dict[str, Any] = {}
 
         def ask(url: str, _write: bool) -> Any:
-            if url not in kept:
-                secure: Any = {"context": context(trusted)} if url.startswith("https") else {}
-                kept[url] = stack.enter_context(xmlrpc.client.ServerProxy(url, **secure))
-            return kept[url].apply()
+            to = urlsplit(url)
+            if to.netloc not in kept:
+                secure: Any = {"context": context(trusted)} if to.scheme == "https" else {}
+                proxy = xmlrpc.client.ServerProxy(f"{to.scheme}://{to.netloc}/", **secure)
+                kept[to.netloc] = stack.enter_context(proxy)
+            return getattr(kept[to.netloc], to.path.strip("/") or "apply")()
 
         yield ask
 
@@ -158,22 +160,23 @@ def by_kubernetes(trusted: str, again: bool) -> Iterator[Ask]:
         kept: dict[str, Any] = {}
         kubernetes.client.CoreV1Api(kubernetes.client.ApiClient())  # which loads it, at last
 
-        def api(url: str) -> Any:
-            if url not in kept:
+        def api(host: str) -> Any:
+            if host not in kept:
                 settings = kubernetes.client.Configuration()
-                settings.host, settings.ssl_ca_cert = url.rstrip("/"), trusted or None
+                settings.host, settings.ssl_ca_cert = host, trusted or None
                 if again:
                     settings.retries = urllib3.Retry(1, allowed_methods=None)
                 client = stack.enter_context(kubernetes.client.ApiClient(settings))
-                kept[url] = kubernetes.client.CoreV1Api(client)
-            return kept[url]
+                kept[host] = kubernetes.client.CoreV1Api(client)
+            return kept[host]
 
         def ask(url: str, write: bool) -> bytes:
+            host, _, name = url.rpartition("/")
             if write:
-                body = kubernetes.client.V1ConfigMap()
-                answer = api(url).create_namespaced_config_map("x", body, _preload_content=False)
+                body, make = kubernetes.client.V1ConfigMap(), api(host).create_namespaced_config_map
+                answer = make(name or "x", body, _preload_content=False)
             else:
-                answer = api(url).list_namespaced_pod("x", _preload_content=False)
+                answer = api(host).list_namespaced_pod(name or "x", _preload_content=False)
             data: bytes = answer.data
             return data
 

@@ -4,7 +4,10 @@ with HTTP/1.1 or HTTP/2.
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import re
 import socket
 import ssl
 import struct
@@ -18,6 +21,7 @@ from typing import Any
 import h2.config
 import h2.connection
 import h2.events
+import h2.exceptions
 
 POLICY = Path(__file__).parents[3] / "plugin" / "policy" / "builtin" / "network.json"
 
@@ -40,19 +44,31 @@ def quick(window: str = "20s") -> dict[str, Any]:
 
 
 def closed_port() -> int:
-    """A port at which nobody listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """A port at which nobody listens, and that is given once: none of those that
+    systems give to connections, one of which could take it before a server does.
+    """
+    while True:
+        port = 10_000 + next(_ports) % 20_000
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+_ports = itertools.count(os.getpid() * 997)
 
 
 class Exchange:
     """A request that was read whole, and its connection."""
 
-    def __init__(self, server: Server, connection: socket.socket) -> None:
+    def __init__(self, server: Server, connection: socket.socket, request: bytes) -> None:
         self.server = server
         self.connection = connection
         self.stays = False
+        tag = re.search(rb"tag-\d+", request)
+        self._tag = tag.group() if tag else b""
+
+    def apply(self) -> None:
+        """It takes effect."""
+        self.server.apply(self._tag)
 
     def respond(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
         """Answer, and keep the connection."""
@@ -79,9 +95,14 @@ class Exchange2(Exchange):
     """The same with HTTP/2."""
 
     def __init__(
-        self, server: Server, sock: socket.socket, h2c: h2.connection.H2Connection, stream: int
+        self,
+        server: Server,
+        sock: socket.socket,
+        request: bytes,
+        h2c: h2.connection.H2Connection,
+        stream: int,
     ) -> None:
-        super().__init__(server, sock)
+        super().__init__(server, sock, request)
         self.h2, self.stream = h2c, stream
 
     def respond(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
@@ -119,14 +140,14 @@ class Server:
     Attributes:
         port: Where it listens, when it does.
         script: How the next requests are answered.
-        applied: How many requests have taken effect.
+        tags: Of the requests that have taken effect, one after another.
         slams: How many of the next connections are closed at once.
     """
 
     def __init__(self, *script: Answer, tls: ssl.SSLContext | None = None, two: bool = False):
         self.script = list(script)
         self.port = closed_port()
-        self.applied = 0
+        self.tags: list[bytes] = []
         self.slams = 0
         self._tls, self._two = tls, two
         self._lock = threading.Lock()
@@ -140,11 +161,7 @@ class Server:
 
     def start(self) -> Server:
         """Listen."""
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", self.port))
-        listener.listen(64)
-        self._listener = listener
+        listener = self._listener = socket.create_server(("127.0.0.1", self.port), backlog=64)
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
         return self
 
@@ -167,9 +184,13 @@ class Server:
         self._timer.start()
         return self
 
-    def apply(self) -> None:
-        with self._lock:
-            self.applied += 1
+    @property
+    def applied(self) -> int:
+        """How many requests have taken effect."""
+        return len(self.tags)
+
+    def apply(self, tag: bytes) -> None:
+        self.tags.append(tag)
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -186,7 +207,7 @@ class Server:
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with suppress(OSError, EOFError):
+        try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
             self._open.add(connection)
@@ -196,8 +217,11 @@ class Server:
                 answer(exchange)
                 if not exchange.stays:
                     break
-        self._open.discard(connection)
-        connection.close()
+        except (OSError, EOFError, h2.exceptions.H2Error):
+            pass  # the client is gone
+        finally:
+            self._open.discard(connection)
+            connection.close()
 
 
 def _one(server: Server, connection: socket.socket) -> Iterator[Exchange]:
@@ -214,7 +238,7 @@ def _one(server: Server, connection: socket.socket) -> Iterator[Exchange]:
             if line == b"transfer-encoding: chunked":
                 while not body.endswith(b"0\r\n\r\n"):
                     body += _some(connection)
-        yield Exchange(server, connection)
+        yield Exchange(server, connection, head + body)
 
 
 def _two(server: Server, connection: socket.socket) -> Iterator[Exchange]:
@@ -222,11 +246,15 @@ def _two(server: Server, connection: socket.socket) -> Iterator[Exchange]:
     h2c = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
     h2c.initiate_connection()
     connection.sendall(h2c.data_to_send())
+    paths: dict[int | None, bytes] = {}
     while True:
         for event in h2c.receive_data(_some(connection)):
+            if isinstance(event, h2.events.RequestReceived):
+                paths[event.stream_id] = dict(event.headers or ())[b":path"]
             if isinstance(event, h2.events.StreamEnded):
                 assert event.stream_id is not None
-                yield Exchange2(server, connection, h2c, event.stream_id)
+                path = paths[event.stream_id]
+                yield Exchange2(server, connection, path, h2c, event.stream_id)
         connection.sendall(h2c.data_to_send())
 
 
@@ -249,19 +277,19 @@ def reset(connection: socket.socket) -> None:
 
 def ok(exchange: Exchange) -> None:
     """Apply it, and say so."""
-    exchange.server.apply()
+    exchange.apply()
     exchange.respond(200, BODY)
 
 
 def resets(exchange: Exchange) -> None:
     """Apply it, and die."""
-    exchange.server.apply()
+    exchange.apply()
     reset(exchange.connection)
 
 
 def closes(exchange: Exchange) -> None:
     """Apply it, and close the connection."""
-    exchange.server.apply()
+    exchange.apply()
 
 
 def drops(exchange: Exchange) -> None:
@@ -271,7 +299,7 @@ def drops(exchange: Exchange) -> None:
 
 def cuts(exchange: Exchange) -> None:
     """Apply it, and break off in the answer."""
-    exchange.server.apply()
+    exchange.apply()
     exchange.half()
 
 
@@ -279,17 +307,22 @@ def says(status: int, **headers: Any) -> Answer:
     """Apply it, and answer so."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.server.apply()
+        exchange.apply()
         exchange.respond(status, **headers)
 
     return answer
+
+
+def refuses(exchange: Exchange) -> None:
+    """Answer that there is no such thing, before anything is done."""
+    exchange.respond(404)
 
 
 def dies(seconds: float) -> Answer:
     """Apply it, and be away for so many seconds."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.server.apply()
+        exchange.apply()
         exchange.server.away(seconds)
 
     return answer
@@ -301,7 +334,7 @@ def goes(last: int) -> Answer:
     def answer(exchange: Exchange) -> None:
         assert isinstance(exchange, Exchange2)
         if exchange.stream <= last:
-            exchange.server.apply()
+            exchange.apply()
         exchange.goaway(last)
 
     return answer

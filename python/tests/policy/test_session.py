@@ -271,3 +271,14 @@ def test_a_session_that_is_taken_up_in_the_midst_of_a_repair() -> None:
     session = policy.session(READ)
     session.next(AWAY, 0.0)
     assert retry(policy.session(READ, state=session.state).next(AWAY, 1.0)).attempt == 3
+
+
+def test_a_claim_for_a_loop_of_ones_own() -> None:
+    refused = Result(failure="unconnected", message="refused")
+    write = Call(remote=True, write=True)
+    assert isinstance(Policy().session(write).next(refused, 0.0), Stop)
+    session = Policy().session(write, only_request=True)
+    retry(session.next(refused, 0.0))
+    stop = session.next(Result(http_status=404), 1.0)
+    assert isinstance(stop, Stop)
+    assert stop.outcome.effects == "none"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .known import is_a
+from .known import is_a, line
 from .result import Result
 
 
@@ -31,9 +31,12 @@ def status(error: Exception) -> Result | None:
     if is_a(error, "aiohttp", "ClientHttpProxyError"):
         return Result(
             failure="untrusted" if told.status == 407 else "unconnected",
-            message=f"{type(error).__name__}: {told.status} {told.message}",
+            message=line(error),
         )
     if is_a(error, "aiohttp", "ClientResponseError"):
+        if is_a(error.__cause__, "aiohttp", "HttpProcessingError"):
+            # It says 400 of an answer that is none.
+            return Result(failure="malformed", message=line(error))
         return _http(told.status, told.headers, told.message)
     if is_a(error, "kubernetes", "ApiException") and isinstance(told.status, int):
         return _http(told.status, told.headers, told.reason) if told.status else None

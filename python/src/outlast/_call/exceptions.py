@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from .answers import status
-from .known import is_a, is_of
+from .known import is_a, is_of, line
 from .result import Failure, Result
 
 ResultOf = Callable[[Exception], Result | None]
@@ -56,12 +56,6 @@ def result_after(error: BaseException, stood: bool | None) -> Result | None:
 
 Word = Failure | Literal["timed_out"]
 """How a request failed; the last says that no answer came in time."""
-
-
-def line(error: BaseException) -> str:
-    """An exception in one line."""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _group(results: list[Result | None]) -> Result | None:

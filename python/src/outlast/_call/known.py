@@ -1,4 +1,4 @@
-"""What class an exception is of, without importing its package."""
+"""What an exception is and says, without importing its package."""
 
 from __future__ import annotations
 
@@ -23,3 +23,9 @@ def _names(kind: type) -> dict[str, set[str]]:
 def is_of(error: object, package: str) -> bool:
     """Whether an exception's own class is a package's."""
     return type(error).__module__.partition(".")[0] == package
+
+
+def line(error: BaseException) -> str:
+    """An exception in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

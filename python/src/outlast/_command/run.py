@@ -131,6 +131,10 @@ def run_command(
         from .posix import run
 
     argv = _checked(argv)
+    if options.get("only_request"):
+        raise TypeError(
+            "outlast: only_request is for functions; a Call has one_request for commands"
+        )
     for name, seconds in (("attempt_timeout", attempt_timeout), ("kill_after", kill_after)):
         if seconds is not None and not 0 < seconds < float("inf"):
             raise ValueError(f"outlast: {name} is {seconds!r}, and must be above 0 s")

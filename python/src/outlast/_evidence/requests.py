@@ -49,9 +49,6 @@ class Within:
             current.reset(self._token)
 
 
-_NONE: frozenset[Request] = frozenset()
-
-
 class Requests:
     """What was seen of the requests of one attempt.
 
@@ -65,12 +62,12 @@ class Requests:
         self.last: Request | None = None
         self.late = False
         self._outer = outer.attempt if outer is not None else None
-        self._gone: set[Request] | frozenset[Request] = _NONE
+        self._gone: set[Request] = set()
         self._other = ""  # what else was sent
         self._hidden = ""  # what keeps the rest from being seen
         self._ended = False
         self._sockets: weakref.WeakSet[Any] | None = None  # that its requests use
-        self._jobs: weakref.WeakSet[Any] | None = None
+        self._jobs: list[weakref.ref[Any]] = []
 
     @property
     def attempt(self) -> Requests:
@@ -79,7 +76,7 @@ class Requests:
 
     def end(self) -> None:
         """The attempt has ended: what is under way still may be sent."""
-        if any(not job.done() for job in list(self._jobs or ())):
+        if any((job := each()) is not None and not job.done() for each in self._jobs):
             self.hide("a task that it began still runs")
         self._look()
         self._ended = True
@@ -88,13 +85,14 @@ class Requests:
         """Let go of what was seen, which a kept connection's context may hold on to.
         What is sent from now on is late all the same.
         """
-        self.last = self._sockets = self._jobs = None
-        self._gone = _NONE
+        self.last = self._sockets = None
+        self._jobs.clear()
+        self._gone.clear()
 
     def adopt(self, part: Requests) -> None:
         """What was seen of a part of the attempt is the attempt's."""
         self.last = part.last
-        self._gone = {*self._gone, *part._gone}
+        self._gone |= part._gone
         self._other = self._other or part._other
         self._hidden = self._hidden or part._hidden
         part._outer = self
@@ -139,24 +137,20 @@ class Requests:
 
     def job(self, task: Any) -> None:
         """A task, or a thread in this context, that must be done when the attempt ends."""
-        if self._jobs is None:
-            self._jobs = weakref.WeakSet()
-        self._jobs.add(task)
+        self._jobs.append(weakref.ref(task))
         if self._outer is not None:
             self._outer.job(task)
 
     def left(self, request: Request) -> None:
         """A request leaves."""
-        if not self._gone:
-            self._gone = set()
-        self._gone |= {request}
+        self._gone.add(request)
         self._tell_late()
         if self._outer is not None:
             self._outer.left(request)
 
     def unsent(self, request: Request) -> None:
         """A request has left, and its server says that it will not look at it."""
-        self._gone -= {request}
+        self._gone.discard(request)
         if self._outer is not None:
             self._outer.unsent(request)
 

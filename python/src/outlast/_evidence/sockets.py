@@ -5,6 +5,8 @@ watched, and all there is of the others.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -46,6 +48,12 @@ def transports(patches: Patches, module: ModuleType) -> None:
     patches.replace(module.BaseSelectorEventLoop, "_write_to_self", _aside)
 
 
+def tls_transports(patches: Patches, module: ModuleType) -> None:
+    """The module ``asyncio.sslproto``, likewise."""
+    for name in ("write", "writelines"):
+        _writing(patches, module._SSLProtocolTransport, name, "_ssl_protocol._transport._sock")
+
+
 def trio_wakeup(patches: Patches, module: ModuleType) -> None:
     """The module ``trio._core._wakeup_socketpair``."""
     patches.replace(module.WakeupSocketpair, "wakeup_thread_and_signal_safe", _aside)
@@ -85,12 +93,15 @@ def _connecting(patches: Patches, owner: Any, name: str) -> None:
 
 
 def _writing(patches: Patches, owner: Any, name: str, inner: str = "") -> None:
+    below = attrgetter(inner) if inner else None
+
     def make(original: Any) -> Any:
         def write(self: Any, *args: Any, **kwargs: Any) -> Any:
             attempt = current.get()
             if attempt is None:
                 return original(self, *args, **kwargs)
-            attempt.writes(getattr(self, inner) if inner else self)
+            with suppress(AttributeError):  # it is closed, and nothing is written
+                attempt.writes(self if below is None else below(self))
             with Within(None):
                 return original(self, *args, **kwargs)
 

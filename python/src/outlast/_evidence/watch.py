@@ -6,6 +6,7 @@ import sys
 
 from . import clients, handing, sockets
 from .patches import Patches
+from .unseen import not_known
 
 _off = False
 _hears = False
@@ -17,8 +18,11 @@ def install() -> None:
     if patches.installed or _off:
         return
     if not _hears:
-        sys.addaudithook(handing.audit)  # there is no way to take one away
         _hears = True
+        try:
+            sys.addaudithook(handing.audit)  # there is no way to take one away
+        except RuntimeError:  # another one does not allow it
+            not_known.add("an audit hook of this program")
     patches.install()
 
 
@@ -44,6 +48,7 @@ patches = Patches(
         "asyncio.base_events": handing.tasks,
         "asyncio.queues": handing.queues,
         "asyncio.selector_events": sockets.transports,
+        "asyncio.sslproto": sockets.tls_transports,
         "concurrent.futures._base": handing.executors,
         "concurrent.futures.thread": handing.threads,
         "ctypes.util": handing.libraries,

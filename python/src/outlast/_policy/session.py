@@ -9,6 +9,8 @@ from .._call.action import Action, Stop, UnknownActionError, WakeBy, read_action
 from .._call.call import Call
 from .._call.errors import PluginError
 from .._call.result import Result
+from .._evidence.requests import Requests
+from .._evidence.verdict import evidence_of
 from .._plugin.envelope import AnswerError
 from .._time import clock
 from .._wire import values as wire
@@ -31,7 +33,13 @@ class Session:
     """
 
     def __init__(
-        self, policy: Document, call: Call, seed: int | None = None, *, state: str = ""
+        self,
+        policy: Document,
+        call: Call,
+        seed: int | None = None,
+        *,
+        state: str = "",
+        only_request: bool = False,
     ) -> None:
         if not isinstance(call, Call):
             raise TypeError(f"outlast: call is {call!r}, and must be a Call")
@@ -40,6 +48,7 @@ class Session:
         self._members = call._members(random_seed(seed))
         self._text = b""
         self._state = state
+        self._only_request = only_request
         self._repairing: bool | None = None if state else False  # None: the plugin knows
         self._over = False
         self._last: Result | None = None
@@ -104,6 +113,8 @@ class Session:
             raise TypeError(
                 f"outlast: result is of type {type(result).__name__}, and must be a Result"
             )
+        if self._only_request and not (result.ok or result.is_process):
+            result = replace(result, **evidence_of(result, Requests(), 0.0, claimed=True))
         event = self._event("repaired" if self._repairing else "attempted", now, random)
         if not self._repairing:
             self._last = result

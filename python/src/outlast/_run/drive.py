@@ -131,6 +131,8 @@ class Driver:
         peer = None
         if seen is not None:
             evidence, peer = self._evidence(result, seen)
+        if late:
+            self._missing = str(_LATE.message)
         result = timed(result, started, ended, evidence)
         if result.failure == "broke" and peer is not None:
             patience = min(max(LEAST_LOOK, ended - started), MOST_LOOK)

@@ -41,7 +41,14 @@ class Policy(Document):
         PluginError: If the plugin cannot be loaded for the check.
     """
 
-    def session(self, call: Call, seed: int | None = None, *, state: str = "") -> Session:
+    def session(
+        self,
+        call: Call,
+        seed: int | None = None,
+        *,
+        state: str = "",
+        only_request: bool = False,
+    ) -> Session:
         """Start a call that is driven step by step, by a loop of the caller's.
 
         Args:
@@ -49,6 +56,8 @@ class Policy(Document):
             seed: Of the jitter, from 0 to 2**53 - 1; ``None``: a random one.
             state: Of a session to be continued, as that had it; it must have
                 had the same policy.
+            only_request: As in :class:`outlast.RunOptions`: nobody watches the
+                requests of a loop of the caller's.
 
         Raises:
             TypeError: If *call* is no :class:`Call`, or *seed* no integer.
@@ -56,7 +65,7 @@ class Policy(Document):
         """
         from .._policy.session import Session
 
-        return Session(self, call, seed, state=state)
+        return Session(self, call, seed, state=state, only_request=only_request)
 
     def run(
         self,
