@@ -289,10 +289,11 @@ def test_it_is_taken_away_whole() -> None:
 import asyncio, ctypes.util, http.client, httpcore, aiohttp, urllib3, ssl, queue, trio
 import concurrent.futures.thread, multiprocessing.pool, multiprocessing.connection, logging
 import sys
-from outlast._evidence import watch
+from outlast._evidence import places, watch
 
+wanted = places.patches()._wanted
 def functions():
-    for name in sorted(watch.patches._wanted):
+    for name in sorted(wanted):
         module = sys.modules[name]
         for kind in [module, *vars(module).values()]:
             if kind is module or isinstance(kind, type):
@@ -305,7 +306,7 @@ watch.install()
 during = {key[:3]: key[3] for key in functions()}
 changed = [key for key in during if during[key] is not before.get(key)]
 assert len(changed) > 40, changed
-assert {name for name, _, _ in changed} >= set(watch.patches._wanted), changed
+assert {name for name, _, _ in changed} >= set(wanted), changed
 watch.unwatch()
 watch.install()
 after = {key[:3]: key[3] for key in functions()}

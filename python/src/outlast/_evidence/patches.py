@@ -8,12 +8,13 @@ import functools
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .unseen import not_known
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 Patch = Callable[["Patches", ModuleType], None]
 """Puts functions in place in a module that has been loaded."""
@@ -98,7 +99,7 @@ class Patches:
         return name in self._left
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds modules as ever, and has them patched after they are loaded."""
 
     def __init__(self, patches: Patches) -> None:
@@ -109,7 +110,7 @@ class _Finder(MetaPathFinder):
             return None
         for finder in sys.meta_path:
             find = None if finder is self else getattr(finder, "find_spec", None)
-            spec: ModuleSpec | None = find(fullname, path, target) if find else None
+            spec: Any = find(fullname, path, target) if find else None
             if spec is not None:
                 if spec.loader is not None:
                     spec.loader = _Loader(spec.loader, self._patches)
@@ -117,7 +118,7 @@ class _Finder(MetaPathFinder):
         return None
 
 
-class _Loader(Loader):
+class _Loader:
     """Loads a module as its own loader does, and has it patched then."""
 
     def __init__(self, loader: Any, patches: Patches) -> None:

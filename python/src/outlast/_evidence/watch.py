@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from . import clients, handing, sockets
-from .patches import Patches
 from .unseen import not_known
 
+if TYPE_CHECKING:
+    from .patches import Patches
+
+_patches: Patches | None = None  # once something was watched
 _off = False
-_hears = False
 
 
 def install() -> None:
     """Watch, unless that was ended: what is loaded now, and the rest once it is."""
-    global _hears
-    if patches.installed or _off:
+    global _patches
+    if _off or (_patches is not None and _patches.installed):
         return
-    if not _hears:
-        _hears = True
+    from . import handing, places
+
+    if _patches is None:
+        _patches = places.patches()
         try:
             sys.addaudithook(handing.audit)  # there is no way to take one away
         except RuntimeError:  # another one does not allow it
             not_known.add("an audit hook of this program")
-    patches.install()
+    _patches.install()
 
 
 def unwatch() -> None:
@@ -34,38 +38,5 @@ def unwatch() -> None:
     """
     global _off
     _off = True
-    patches.remove()
-
-
-def watched() -> bool:
-    """Whether requests are watched."""
-    return not _off
-
-
-patches = Patches(
-    {
-        "aiohttp.client": clients.aiohttp,
-        "asyncio.base_events": handing.tasks,
-        "asyncio.queues": handing.queues,
-        "asyncio.selector_events": sockets.transports,
-        "asyncio.sslproto": sockets.tls_transports,
-        "concurrent.futures._base": handing.executors,
-        "concurrent.futures.thread": handing.threads,
-        "ctypes.util": handing.libraries,
-        "http.client": clients.http_client,
-        "httpcore": clients.httpcore,
-        "logging": handing.logs,
-        "multiprocessing.connection": handing.pipes,
-        "multiprocessing.pool": handing.processes,
-        "queue": handing.queues,
-        "socket": sockets.sockets,
-        "ssl": sockets.tls,
-        "_thread": handing.starts,
-        "threading": handing.starts,
-        "trio._core._run": handing.nurseries,
-        "trio._core._wakeup_socketpair": sockets.trio_wakeup,
-        "trio._socket": sockets.trio,
-        "urllib3.connection": clients.urllib3,
-    }
-)
-"""What is watched, by module."""
+    if _patches is not None:
+        _patches.remove()

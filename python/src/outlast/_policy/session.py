@@ -9,8 +9,6 @@ from .._call.action import Action, Stop, UnknownActionError, WakeBy, read_action
 from .._call.call import Call
 from .._call.errors import PluginError
 from .._call.result import Result
-from .._evidence.requests import Requests
-from .._evidence.verdict import evidence_of
 from .._plugin.envelope import AnswerError
 from .._time import clock
 from .._wire import values as wire
@@ -114,6 +112,9 @@ class Session:
                 f"outlast: result is of type {type(result).__name__}, and must be a Result"
             )
         if self._only_request and not (result.ok or result.is_process):
+            from .._evidence.requests import Requests
+            from .._evidence.verdict import evidence_of
+
             result = replace(result, **evidence_of(result, Requests(), 0.0, claimed=True))
         event = self._event("repaired" if self._repairing else "attempted", now, random)
         if not self._repairing:

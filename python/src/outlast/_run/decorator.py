@@ -12,7 +12,6 @@ from .._call.call import Call
 from .._call.errors import OutlastError
 from .._call.outcome import Outcome, error_of
 from .._call.result import Result
-from .._evidence.requests import Request, Requests, current
 from .._policy.document import FUNCTIONS
 from .._time import clock
 from .policy import Policy
@@ -21,6 +20,7 @@ from .steps import ToBeAwaited
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .._evidence.requests import Request, Requests
     from .options import RunOptions
     from .steps import Ended
     from .task import Task
@@ -167,6 +167,7 @@ class _Calls:
 
     def _call(self, function: Callable[[], Any]) -> Any:
         """A call on this thread, unless the function turns out to be for an event loop."""
+        from .._evidence.requests import current
         from . import perform
 
         values: list[Any] = []
@@ -195,6 +196,7 @@ class _Calls:
             first: What the first one is to, if there is such already.
             seen: What was seen when that was made.
         """
+        from .._evidence.requests import current
         from . import perform
 
         values: list[T] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import events
 from .._call.action import Retry, Stop, WakeBy
@@ -16,7 +16,6 @@ from .._evidence.requests import Requests, current
 from .._evidence.verdict import evidence_of, missing
 from .._policy.session import Session
 from .._time import clock
-from .._watch.closing import Peer
 from .._wire import values as wire
 from .steps import (
     Done,
@@ -34,6 +33,9 @@ from .steps import (
 )
 from .task import Task
 from .watched_wait import CallWatch, WatchedWait
+
+if TYPE_CHECKING:
+    from .._watch.closing import Peer
 
 LEAST_LOOK = 0.1
 MOST_LOOK = 0.5
@@ -173,8 +175,8 @@ class Driver:
                 peer = seen.last.peer
             if call.write and evidence["sent"] == "no":
                 self._unsent.append(seen)
-        if self._failed_at is None:
-            self._failed_at = time.monotonic()
+            if self._failed_at is None:
+                self._failed_at = time.monotonic()
         seen.forget()
         return evidence, peer
 

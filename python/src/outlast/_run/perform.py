@@ -10,7 +10,6 @@ from .._call.outcome import Outcome, error_of
 from .._call.result import Result
 from .._evidence.requests import Within
 from .._time.clock import AsyncSleep, Sleep
-from .._watch.closing import closes
 from .drive import Driver
 from .steps import (
     Done,
@@ -64,6 +63,8 @@ def performer(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | N
                 assert repair is not None
                 return repair(force)
             case LookWhetherClosed(peer, patience):
+                from .._watch.closing import closes
+
                 return closes(peer, patience)
             case WatchedWait():
                 return step.wait()
@@ -144,6 +145,8 @@ async def _perform(step: Step, task: Task, repair: AsyncRepairer | None) -> obje
             # Compiling takes seconds, and the event loop must go on.
             await in_thread(task.policy.plugin.load)
         case LookWhetherClosed(peer, patience):
+            from .._watch.closing import closes
+
             closed: list[bool] = []
             await in_thread(lambda: closed.append(closes(peer, patience)))
             return closed[0]

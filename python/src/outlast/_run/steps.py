@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._call.outcome import Outcome
 from .._call.result import Result
-from .._evidence.requests import Request, Requests
-from .._watch.closing import Peer
 from .watched_wait import WatchedWait
+
+if TYPE_CHECKING:
+    from .._evidence.requests import Request, Requests
+    from .._watch.closing import Peer
 
 
 @dataclass(frozen=True, slots=True)

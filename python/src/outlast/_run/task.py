@@ -125,13 +125,13 @@ class Task:
 
     def stopped(self, outcome: Outcome, at: float) -> Outcome:
         """The call's end: tells of it, and gives the outcome to the caller."""
-        result = outcome.result
-        outcome = replace(
-            outcome,
-            message=self._secrets.out_of(outcome.message),
-            last_error=self._secrets.out_of(outcome.last_error),
-        )
-        told = outcome if result is None else replace(outcome, result=self._clean(result))
+        told = outcome
+        if self._secrets:
+            names = ("message", "evidence", "last_error")
+            clean = {name: self._secrets.out_of(getattr(outcome, name)) for name in names}
+            result = outcome.result
+            outcome = replace(outcome, **clean)
+            told = replace(outcome, result=result and self._clean(result))
         self.tell(events.Stopped, outcome=told, at=at)
         return outcome
 

@@ -1,0 +1,36 @@
+"""What is watched, by module."""
+
+from __future__ import annotations
+
+from . import clients, handing, sockets
+from .patches import Patches
+
+
+def patches() -> Patches:
+    """All that is to be put in place."""
+    return Patches(
+        {
+            "_thread": handing.starts,
+            "aiohttp.client": clients.aiohttp,
+            "asyncio.base_events": handing.tasks,
+            "asyncio.queues": handing.queues,
+            "asyncio.selector_events": sockets.transports,
+            "asyncio.sslproto": sockets.tls_transports,
+            "concurrent.futures._base": handing.executors,
+            "concurrent.futures.thread": handing.threads,
+            "ctypes.util": handing.libraries,
+            "http.client": clients.http_client,
+            "httpcore": clients.httpcore,
+            "logging": handing.logs,
+            "multiprocessing.connection": handing.pipes,
+            "multiprocessing.pool": handing.processes,
+            "queue": handing.queues,
+            "socket": sockets.sockets,
+            "ssl": sockets.tls,
+            "threading": handing.starts,
+            "trio._core._run": handing.nurseries,
+            "trio._core._wakeup_socketpair": sockets.trio_wakeup,
+            "trio._socket": sockets.trio,
+            "urllib3.connection": clients.urllib3,
+        }
+    )
