@@ -231,6 +231,10 @@ func TestFunc(t *testing.T) {
 	if r, err := what(t, both); r.Failure != abi.FailureUnconnected || r.Sent != abi.SentYes || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("two requests: %+v, %v", r, err)
 	}
+	both = httpattempt.Func(func(ctx context.Context) error { return errors.Join(post(ctx, s.url), post(ctx, ok.url)) })
+	if r, err := what(t, both); r.Failure != abi.FailureUnconnected || r.Sent != abi.SentYes || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("two requests, of which the last ended well: %+v, %v", r, err)
+	}
 	unseen := httpattempt.Func(func(context.Context) error { return errors.New("own") })
 	if r, _ := what(t, unseen); r.Failure != "" || r.Sent != abi.SentUnknown || r.Message.Head != "own" {
 		t.Errorf("no request: %+v", r)

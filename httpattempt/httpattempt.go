@@ -117,8 +117,9 @@ func finish(response *http.Response) {
 }
 
 // Func is an attempt that calls f with a context. Requests that have this context
-// and pass a Transport are seen; the last one that failed gives the attempt its
-// failure. Since f may do more than is seen, Func never says that nothing was sent.
+// and pass a Transport are seen; the last one whose error f returns, or wraps,
+// gives the attempt its failure. Since f may do more than is seen, Func never says
+// that nothing was sent.
 func Func(f func(ctx context.Context) error) Attempt {
 	c := &call{}
 	return func(ctx context.Context, _ int64) (abi.Result, error) {

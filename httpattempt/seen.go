@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,8 +72,8 @@ func (a *attempt) end(ctx context.Context, err error, all bool) (abi.Result, err
 	a.mu.Unlock()
 	r := abi.Result{Message: abi.Clip(cmp.Or(oneLine(err.Error()), "failed"))}
 	requests := sentBy(exchanges, all, &r)
-	if n := len(exchanges); n > 0 {
-		exchanges[n-1].put(ctx, a.call, err, &r)
+	if len(exchanges) > 0 {
+		culprit(exchanges, err).put(ctx, a.call, err, &r)
 	}
 	var status *StatusError
 	if errors.As(err, &status) && r.Failure == "" {
@@ -177,7 +178,26 @@ func isGoAway(err error) bool {
 	}
 }
 
-// put says in a result how the last request ended; own is the attempt's error.
+// culprit is the request whose error is the attempt's own: of several at once, the
+// one that began last may have ended well.
+func culprit(exchanges []*exchange, own error) *exchange {
+	for _, e := range slices.Backward(exchanges) {
+		if e.isIn(own) {
+			return e
+		}
+	}
+	return exchanges[len(exchanges)-1]
+}
+
+// isIn says whether an error is, or wraps, that of the request. A client puts an
+// error of its own in place of the one that its time limit led to.
+func (e *exchange) isIn(own error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err != nil && (errors.Is(own, e.err) || isTimeout(own))
+}
+
+// put says in a result how a request ended; own is the attempt's error.
 func (e *exchange) put(ctx context.Context, c *call, own error, r *abi.Result) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
