@@ -71,7 +71,7 @@ tool() {
 }
 
 # slow are the packages whose tests need real time, or many real processes.
-slow='^outlast/(process|ready|tests/(compare|link|mutation|omnigraph|outer))(/|$)'
+slow='^outlast/(process|ready|tests/(compare|functions|link|mutation|omnigraph|outer))(/|$)'
 
 check() {
   lint
