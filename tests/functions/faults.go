@@ -115,7 +115,7 @@ func (x *exchange) sendsOn(code int, to string) bool {
 // done is the answer to a request that was carried out.
 func (x *exchange) done() string {
 	text := "done " + x.r.part() + ";"
-	if x.r.client == "xmlrpc" {
+	if x.r.client == xmlrpc {
 		return "<?xml version='1.0'?><methodResponse><params><param><value><string>" + text + "</string></value></param></params></methodResponse>"
 	}
 	return text

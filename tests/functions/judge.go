@@ -54,7 +54,7 @@ type row struct {
 
 // What a call must not come to.
 const (
-	twice   = iota // a write was applied in several attempts
+	twice   = iota // a write was applied in several attempts, or by its client in one
 	notOnce        // ok, and not applied once
 	notNone        // effects none, and applied
 	lost           // a read failed, and met nothing that it may fail with
@@ -146,7 +146,7 @@ func (r *row) add(p *pair, s *server, wrong func(verdict int)) {
 	}
 	r.writes++
 	all, some, again, own := s.applied(p)
-	is(twice, again)
+	is(twice, again || own && p.call.Client != xmlrpc)
 	if own {
 		r.own++
 	}

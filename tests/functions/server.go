@@ -253,7 +253,7 @@ func (s *server) draw(c net.Conn, r *request) (f *fault, acts bool) {
 	if f.broken {
 		p.broken++
 	}
-	p.final = p.final || f.final || f.redirect && followsNone[r.client] || f.cut && r.client == "xmlrpc"
+	p.final = p.final || f.final || f.redirect && followsNone[r.client] || f.cut && r.client == xmlrpc
 	return f, acts
 }
 
