@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench|release]
+# Builds outlast. Usage: ./build.sh [tool|demo|plugin|check|test|bench|site|release]
 #   tool    bin/outlast (the default); binary FILE builds it there, for GOOS and GOARCH
 #   demo    bin/outlast, and then its demo: a command rides out a real restart
 #   plugin  plugin/outlast.wasm and its digest, from plugin/guest, the modules that
@@ -9,6 +9,7 @@
 #   test    everything: the same, and every test, of the Python and npm packages too
 #   bench   every benchmark, beside other tools, into docs/benchmarks.md; bench
 #           outages and the like are parts of it, printed
+#   site    site/build/html: the pages of docs/ and each language's reference
 #   release dist/: what a version is published as, from the last commit (docs/releasing.md);
 #           with --check twice, compared, and then installed
 #   version the version of abi/abi.go, written where else it stands
@@ -133,6 +134,21 @@ tests() {
   go test -parallel 4 $(go list ./... | grep -vE '^outlast/(host|httpattempt|process|ready|commands/omnigraph)(/|$)')
   for module in $modules; do (cd "$module" && go test ./...); done
   side_by_side ./python/check.sh ./js/check.sh
+  site
+}
+
+# site makes the references from doc comments, and then the pages. A page that the
+# navigation lacks or a link that leads nowhere ends it.
+site() {
+  rm -rf site/build/pages
+  go run ./site/gopages site/build/pages/reference/go
+  ./js/install.sh .
+  (cd js && npx --no-install typedoc --options ../site/typedoc.json)
+  rm site/build/pages/reference/node/list.md # of both modules, which the navigation has
+  if [ ! -x site/build/venv/bin/python ]; then python3 -m venv site/build/venv; fi
+  site/build/venv/bin/pip install --quiet --disable-pip-version-check -r site/requirements.txt
+  # Were it told to be quiet, it would not count its warnings.
+  (cd site && NO_MKDOCS_2_WARNING=1 build/venv/bin/mkdocs build --strict)
 }
 
 # side_by_side runs two commands that keep one core busy each, and shows what
@@ -202,6 +218,7 @@ case "${1:-tool}" in
   plugin) plugin ;;
   check) check ;;
   bench) shift; cd benchmarks; go run -buildvcs=false . "$@" ;;
+  site) site ;;
   release) if [ "${2:-}" = --check ]; then check_release; else release; fi ;;
   version) cd release && go run . version ;;
   test) with_default_signals ./build.sh tests ;;

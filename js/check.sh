@@ -5,15 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# Installed again only when what is to be installed has changed. bundles/ has what carries
-# the package elsewhere: bundlers, Bun and Deno.
-for folder in . bundles; do
-  wanted=$(cd $folder && cat package.json package-lock.json | cksum)
-  if [ "$(cat $folder/node_modules/.installed 2>/dev/null)" != "$wanted" ]; then
-    (cd $folder && npm ci --no-audit --no-fund --loglevel=error)
-    printf '%s' "$wanted" > $folder/node_modules/.installed
-  fi
-done
+# bundles/ has what carries the package elsewhere: bundlers, Bun and Deno.
+./install.sh . bundles
 
 npm run --silent lint
 npm run --silent build

@@ -116,3 +116,14 @@ func TestLinks(t *testing.T) {
 		t.Errorf("of a page with broken links these were found: %q", bad)
 	}
 }
+
+// What belongs to an item of a list is indented by four spaces: the site's Markdown
+// takes less for the list's own level.
+func TestListsAreIndentedByFour(t *testing.T) {
+	less := regexp.MustCompile(`(?m)^ {1,3}\S.*$`)
+	for name, text := range pages(t) {
+		for _, line := range less.FindAllString(text, -1) {
+			t.Errorf("%s: %q", name, line)
+		}
+	}
+}

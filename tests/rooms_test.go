@@ -90,6 +90,7 @@ process/quit: process/atstart
 ready: abi host internal/environ
 simulate: abi plugin/policy
 simulate/plot: simulate golang.org/x/image
+site/gopages:
 tests:
 tests/compare:
 tests/functions: abi host httpattempt

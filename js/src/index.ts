@@ -2,6 +2,8 @@
  * Rides out a server's restart: a deadline-retry policy in WebAssembly.
  *
  * Nothing of the plugin is loaded before a call's first failure. Times are milliseconds.
+ *
+ * @module outlast
  */
 
 export type { Action, Readiness, Retry, Stop, Wake, Why } from "./call/action.js";

@@ -1,4 +1,8 @@
-/** Tests without sleeping. */
+/**
+ * Tests without sleeping.
+ *
+ * @module outlast/testing
+ */
 
 import { setImmediate } from "node:timers/promises";
 import { type Clock, clocks } from "./time/clock.js";
