@@ -38,6 +38,7 @@ export type {
   CallEvent,
   InstanceReplaced,
   Loaded,
+  PolicyInForce,
   Repairing,
   Stopped,
   Told,
@@ -48,7 +49,7 @@ export type { Host } from "./plugin/host.js";
 export { type Info, info } from "./plugin/info.js";
 export { defaultPlugin, Plugin, warmUp } from "./plugin/plugin.js";
 export type { SessionOptions, When, WhenExplained } from "./policy/session.js";
-export type { PolicyDocument } from "./policy/source.js";
+export type { PolicyDocument, Release } from "./policy/source.js";
 export { Policy, type PolicyOptions, type Session } from "./policy.js";
 export { type Judge, outcomeOf, type RetryOptions, retry } from "./retry.js";
 export type { AttemptContext, Attempter, Repairer, RunOptions } from "./run/options.js";

@@ -5,8 +5,15 @@ import type { Call } from "./call/call.js";
 import type { Outcome } from "./call/outcome.js";
 import { defaultPlugin, type Plugin } from "./plugin/plugin.js";
 import { Decider } from "./policy/decider.js";
+import { Followed } from "./policy/followed.js";
 import { Session as PolicySession, type SessionOptions } from "./policy/session.js";
-import { type PolicySource, readPolicy } from "./policy/source.js";
+import {
+  type PolicyDocument,
+  type PolicySource,
+  type PolicyText,
+  type Release,
+  readPolicy,
+} from "./policy/source.js";
 import type { Attempter, RunOptions } from "./run/options.js";
 import { run } from "./run/run.js";
 
@@ -48,6 +55,33 @@ export class Policy extends Decider {
   }
 
   /**
+   * A policy that others keep: that of a name in a folder which `outlast policy pull` writes.
+   * It may be used wherever a policy may.
+   *
+   * The folder is looked at between calls: a call goes by what is in force at its first
+   * failure, to its end. While the file is faulty, older than what is in force, gone, or can
+   * have been written by others, what is in force stays so. Where nothing could be taken yet,
+   * that is the policy of this name that comes with outlast.
+   *
+   * Each call's first failure is followed by the event `policyInForce`. `release()`,
+   * `digest()` and `document()` are those of what is in force now.
+   *
+   * @param folder The folder.
+   * @param name The policy's.
+   * @param options With `check`, which is so unless given, the first look is now. That loads
+   *     the plugin, if there is a file. Else it is at the first failure.
+   * @throws PolicyError if nothing can be used, neither in the folder nor of what comes with
+   *     outlast; its `cause` says what is wrong with the file.
+   */
+  static async follow(folder: string, name: string, options: PolicyOptions = {}): Promise<Policy> {
+    checkMembers(options, OPTIONS, "the options of a policy");
+    const { check = true, plugin = defaultPlugin() } = options;
+    const checked = async (text: PolicyText) => new Policy(text, plugin).check();
+    const policy = new FollowedPolicy(new Followed(folder, name, checked), name, plugin);
+    return check ? policy.check() : policy;
+  }
+
+  /**
    * Starts a call that is driven step by step, by a loop of the caller's.
    *
    * @param call What the call is.
@@ -77,5 +111,36 @@ export class Policy extends Decider {
       throw error();
     }
     return outcome;
+  }
+}
+
+/** A policy in a folder. */
+class FollowedPolicy extends Policy {
+  readonly #followed: Followed<Policy>;
+
+  constructor(followed: Followed<Policy>, name: string, plugin: Plugin) {
+    super({ name }, plugin);
+    this.#followed = followed;
+  }
+
+  override inForce() {
+    return this.#followed.inForce();
+  }
+
+  override async check(): Promise<this> {
+    await this.inForce();
+    return this;
+  }
+
+  override async digest(): Promise<string> {
+    return (await this.inForce()).policy.digest();
+  }
+
+  override async document(): Promise<PolicyDocument | undefined> {
+    return (await this.inForce()).policy.document();
+  }
+
+  override async release(): Promise<Release | undefined> {
+    return (await this.inForce()).policy.release();
   }
 }

@@ -32,7 +32,7 @@ OPTIONS = set(outlast.RunOptions.__annotations__).union(
 )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "fleet.md"], ids=lambda page: page.name)
 def test_code(page: Path) -> None:
     blocks = BLOCK.findall(page.read_text("utf-8"))
     assert blocks

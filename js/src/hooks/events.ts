@@ -6,6 +6,7 @@
 import type { Call } from "../call/call.js";
 import type { Outcome } from "../call/outcome.js";
 import type { Result } from "../call/result.js";
+import type { Release } from "../policy/source.js";
 
 /** What all events have. */
 export interface Told {
@@ -26,6 +27,19 @@ export interface AttemptEnded extends Told {
   readonly ok: boolean;
   /** How it ended, with the call's secrets taken out. */
   readonly result: Result;
+}
+
+/** Follows the first failure of a call whose policy is followed: what it goes by from here
+ * on. */
+export interface PolicyInForce extends Told {
+  readonly type: "policyInForce";
+  /** The policy's, as `policy.digest()` has it. */
+  readonly digest: string;
+  /** Where it comes from: serial, source, since when, until when. None: it is the one that
+   * comes with outlast. */
+  readonly release?: Release | undefined;
+  /** Why what is in the folder now is not it; none: it is. */
+  readonly why?: Error | undefined;
 }
 
 /** Precedes each wait, and so names the failure that it is for. */
@@ -80,4 +94,11 @@ export interface Stopped extends Told {
 }
 
 /** What happens to a call. `type` tells which it is. */
-export type CallEvent = AttemptEnded | Waiting | Repairing | Loaded | InstanceReplaced | Stopped;
+export type CallEvent =
+  | AttemptEnded
+  | PolicyInForce
+  | Waiting
+  | Repairing
+  | Loaded
+  | InstanceReplaced
+  | Stopped;

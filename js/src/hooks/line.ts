@@ -1,6 +1,6 @@
 /** An event as a line of a log. It never quotes an attempt. */
 
-import type { CallEvent, Stopped } from "./events.js";
+import type { CallEvent, PolicyInForce, Stopped } from "./events.js";
 
 /** A line of a log. */
 export interface Line {
@@ -23,6 +23,8 @@ function withoutLabel(event: CallEvent): Line | undefined {
       const text = `${kind}; attempt ${attempt} in ${seconds(delay, 2)} s${left}`;
       return { level: "warn", text };
     }
+    case "policyInForce":
+      return inForce(event);
     case "repairing":
       return { level: "warn", text: `${event.kind}; repairing` };
     case "loaded":
@@ -34,6 +36,14 @@ function withoutLabel(event: CallEvent): Line | undefined {
     default:
       return undefined;
   }
+}
+
+function inForce({ digest, release, why }: PolicyInForce): Line {
+  const from = release ? `serial ${release.serial} of ${release.source}` : "comes with outlast";
+  const text = `the policy in force is ${digest}, ${from}`;
+  // A folder that has never had it is no fault.
+  const expected = !why || (!release && (why as NodeJS.ErrnoException).code === "ENOENT");
+  return { level: expected ? "debug" : "warn", text: why ? `${text}: ${why.message}` : text };
 }
 
 function stopped({ outcome }: Stopped): Line | undefined {

@@ -6,7 +6,7 @@ import { info } from "../plugin/info.js";
 import type { Plugin } from "../plugin/plugin.js";
 import type { WireChecked, WireDecision, WireDescription } from "../wire/types.js";
 import type { Dialect } from "./older.js";
-import type { PolicyDocument, PolicyText } from "./source.js";
+import type { PolicyDocument, PolicyText, Release } from "./source.js";
 
 /** The built-in policy that goes by what was seen of requests. */
 const SEES_REQUESTS = "network";
@@ -24,19 +24,29 @@ interface Checked {
   readonly failures: boolean;
 }
 
+/** What a call goes by whose first failure is now. */
+export interface InForce {
+  /** To the call's end. */
+  readonly policy: Decider;
+  /** Why what is in the folder now is not it, of a policy that is followed. */
+  readonly why?: Error | undefined;
+}
+
 /** A policy and the plugin that decides by it. */
 export class Decider {
   /** The plugin that decides. */
   readonly plugin: Plugin;
   #name: string;
+  readonly #release: Release | undefined;
   readonly #text: string | undefined;
   #checked: Promise<Checked> | undefined;
   #minor: Promise<number> | undefined; // the plugin's version of the contract
 
-  protected constructor({ name, text }: PolicyText, plugin: Plugin) {
+  protected constructor({ name, text, release }: PolicyText, plugin: Plugin) {
     this.plugin = plugin;
     this.#name = name;
     this.#text = text;
+    this.#release = release;
   }
 
   /** What the policy calls itself. */
@@ -67,6 +77,17 @@ export class Decider {
   async document(): Promise<PolicyDocument | undefined> {
     const { whole, digest } = await this.#check();
     return digest ? JSON.parse(whole) : undefined;
+  }
+
+  /** Where it comes from; none for a policy that is not from a folder which is followed. */
+  async release(): Promise<Release | undefined> {
+    return this.#release;
+  }
+
+  /** What a call goes by whose first failure is now.
+   * @internal */
+  async inForce(): Promise<InForce> {
+    return { policy: this };
   }
 
   /** Which words the plugin and the policy understand. Loads the plugin.

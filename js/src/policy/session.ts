@@ -43,12 +43,11 @@ const OPTIONS: Members<SessionOptions> = { seed: optional(seed), state: anything
  * between events, and needs no close. Made by {@link Policy.session}.
  */
 export class Session<P extends Decider = Decider> {
-  /** The policy that decides. */
-  readonly policy: P;
   /** What the call is. */
   readonly call: Call;
   /** Told of an instance of the plugin that failed and was replaced. */
   onReplaced: ((error: Error) => void) | undefined;
+  #policy: P;
   readonly #members: WireCall;
   #state: string;
   #repairing = false;
@@ -59,10 +58,16 @@ export class Session<P extends Decider = Decider> {
   /** @internal */
   constructor(policy: P, call: Call, options: SessionOptions = {}) {
     checkMembers(options, OPTIONS, "the options of a session");
-    this.policy = policy;
+    this.#policy = policy;
     this.call = call;
     this.#members = callMembers(call, options.seed ?? randomSeed());
     this.#state = options.state ?? "";
+  }
+
+  /** The policy that decides. Of one that is followed, what was in force at the first event,
+   * from that on. */
+  get policy(): P {
+    return this.#policy;
   }
 
   /** What the call has spent so far, as text: at most 1 KiB of ASCII. It is empty before
@@ -161,8 +166,9 @@ export class Session<P extends Decider = Decider> {
   async #answer(event: WireEvent, result?: Result, explain = false): Promise<Action> {
     this.#busy = true;
     try {
+      this.#policy = (await this.#policy.inForce()).policy as P;
       const request = await this.#request(event, result, explain);
-      const { action, state = "" } = await this.policy.decide(request, this.onReplaced);
+      const { action, state = "" } = await this.#policy.decide(request, this.onReplaced);
       const read = readAction(action);
       this.#state = state;
       if (read.type === "stop") {
@@ -179,7 +185,7 @@ export class Session<P extends Decider = Decider> {
   }
 
   async #request(event: WireEvent, result: Result | undefined, explain: boolean): Promise<string> {
-    const dialect = await this.policy.dialect();
+    const dialect = await this.#policy.dialect();
     const call = JSON.stringify(callFor(this.#members, dialect));
     const told = result && { result: resultFor(result, this.call.write, dialect) };
     const state = this.#state && `,"state":${JSON.stringify(this.#state)}`;

@@ -18,12 +18,30 @@ export type PolicyDocument = Readonly<Record<string, unknown>>;
 /** What a policy may be given as: a name, the path of a document, or a document. */
 export type PolicySource = string | URL | PolicyDocument;
 
+/** Where a policy comes from that is followed. */
+export interface Release {
+  /** Grows with each release. */
+  readonly serial: number;
+  /** Such as `oci://registry.example/fleet/orders:stable`; empty if the folder does not say. */
+  readonly source: string;
+  /** When it was put in force on this machine; none likewise. */
+  readonly since?: Date | undefined;
+  /** When it was made. */
+  readonly made: Date;
+  /** Until when it may be pulled; none: for ever. What is in force stays so. */
+  readonly expires?: Date | undefined;
+  /** Of its envelope, `sha256:…`. */
+  readonly digest: string;
+}
+
 /** A policy as it was given. */
 export interface PolicyText {
   /** What it is called in errors. */
   readonly name: string;
   /** The document in JSON; none of a built-in policy. */
   readonly text?: string;
+  /** Where it comes from, if it is followed. */
+  readonly release?: Release;
 }
 
 /**
@@ -58,11 +76,9 @@ function jsonOf(name: string, document: PolicyDocument): string {
 
 async function readDocument(source: string | URL): Promise<PolicyText> {
   const name = String(source);
-  const named =
-    typeof source === "string" && !source.endsWith(".json") && basename(source) === source;
   let text: string;
   try {
-    text = named ? await bundled(source) : utf8.decode(await readFile(source));
+    text = isName(source) ? await bundled(source) : utf8.decode(await readFile(source));
   } catch (cause) {
     if (cause instanceof PolicyError) {
       throw cause;
@@ -71,6 +87,11 @@ async function readDocument(source: string | URL): Promise<PolicyText> {
     throw new PolicyError(name, "unreadable", why, [], { cause });
   }
   return bounded(name, text);
+}
+
+/** Whether it names a policy, and is not a path. */
+export function isName(source: unknown): source is string {
+  return typeof source === "string" && !source.endsWith(".json") && basename(source) === source;
 }
 
 /** The document of a policy for a common command. */

@@ -138,23 +138,28 @@ class Driver {
   async #open(result: Result): Promise<Session> {
     const task = this.#task;
     const { plugin } = task.policy;
-    if (!this.#session) {
-      this.#session = new Session(task.policy, task.call, { seed: task.seed });
-      this.#session.onReplaced = (error) => task.tell({ type: "instanceReplaced", error });
-    }
     try {
       await plugin.load();
+      const loading = plugin.takeLoading();
+      if (loading) {
+        task.tell({ type: "loaded", took: loading.took });
+      }
+      this.#session ??= await this.#begin();
+      return this.#session;
     } catch (error) {
       if (error instanceof PluginError) {
         error.result = result; // nothing takes it from the caller
       }
       throw error;
     }
-    const loading = plugin.takeLoading();
-    if (loading) {
-      task.tell({ type: "loaded", took: loading.took });
-    }
-    return this.#session;
+  }
+
+  async #begin(): Promise<Session> {
+    const task = this.#task;
+    await task.choosePolicy();
+    const session = new Session(task.policy, task.call, { seed: task.seed });
+    session.onReplaced = (error) => task.tell({ type: "instanceReplaced", error });
+    return session;
   }
 
   /** Waits until the delay is over. It counts from the event that led to the action, so the

@@ -20,7 +20,7 @@ type Untold<E> = E extends CallEvent ? Omit<E, "call" | "policy"> : never;
 
 /** A call and what it takes to carry it out. */
 export class Task {
-  readonly policy: Decider;
+  policy: Decider;
   readonly call: Call;
   readonly seed: number;
   readonly clock: Clock;
@@ -93,6 +93,17 @@ export class Task {
     const hooks = [...getHooks(), ...this.#observe];
     if (hooks.length > 0) {
       tell({ ...event, call: this.#secrets.call(this.call), policy: this.policy.name }, hooks);
+    }
+  }
+
+  /** Fixes what the call goes by, at its first failure. Tells of that, if the policy is
+   * followed. */
+  async choosePolicy(): Promise<void> {
+    const { policy, why } = await this.policy.inForce();
+    if (policy !== this.policy) {
+      this.policy = policy;
+      const [digest, release] = [await policy.digest(), await policy.release()];
+      this.tell({ type: "policyInForce", digest, release, why });
     }
   }
 

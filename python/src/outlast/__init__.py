@@ -28,6 +28,7 @@ from ._command.run import Completed, run_command
 from ._evidence.watch import unwatch
 from ._plugin.info import info
 from ._plugin.plugin import Plugin, default_plugin, warm_up
+from ._policy.folder import Release
 from ._policy.session import Session
 from ._run.decorator import outcome_of, retry
 from ._run.options import RunOptions
@@ -64,6 +65,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "PreconditionFailed",
+    "Release",
     "Result",
     "Retry",
     "RunOptions",

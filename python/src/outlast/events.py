@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ._call.action import WakeBy
 from ._call.call import Call
 from ._call.outcome import Outcome
 from ._call.result import Result
+
+if TYPE_CHECKING:
+    from ._policy.folder import Release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +47,23 @@ class AttemptEnded(Event):
     at: float
     ok: bool
     result: Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyInForce(Event):
+    """Follows the first failure of a call whose policy is followed: what it goes by
+    from here on.
+
+    Attributes:
+        digest: The policy's, as ``Policy.digest`` has it.
+        release: Where it comes from: serial, source, since when, until when. ``None``: it
+            is the one that comes with outlast.
+        why: Why what is in the folder now is not it; ``None``: it is.
+    """
+
+    digest: str
+    release: Release | None
+    why: Exception | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +179,7 @@ __all__ = [
     "InstanceReplaced",
     "LeftOut",
     "Loaded",
+    "PolicyInForce",
     "Repairing",
     "Stopped",
     "Waiting",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from .folder import Release
+
 BUILT_IN = ("omnigraph", "witan-core", "network")
 """The policies that the plugin carries."""
 
@@ -44,15 +46,16 @@ class Document:
         self._reference = b""  # what names the policy in a request
         self._digest = ""
         self._asks_failures: bool | None = None
+        self._release: Release | None = None
         self._from(source)
-        if check and not _is_name(source):
+        if check and not is_name(source):
             self.check()
 
     def _from(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
         if isinstance(source, Mapping):
             self._name = str(source.get("name", "document"))
             self._text = _document(source, self._name)
-        elif _is_name(source):
+        elif is_name(source):
             self._name = source
             self._from_name(source)
         elif isinstance(source, (str, os.PathLike)):
@@ -135,6 +138,13 @@ class Document:
         return document
 
     @property
+    def release(self) -> Release | None:
+        """Where it comes from; ``None`` for a policy that is not from a folder which is
+        followed.
+        """
+        return self._release
+
+    @property
     def asks_failures(self) -> bool:
         """Whether a rule asks how a host saw a request fail. Other documents know
         such failures by texts only.
@@ -142,6 +152,12 @@ class Document:
         if self._asks_failures is None:
             self._asks_failures = _asks(self._text)
         return self._asks_failures
+
+    def in_force(self) -> tuple[Document, Exception | None]:
+        """What a call goes by whose first failure is now, to its end; and, of a policy that
+        is followed, why what is in the folder now is not it.
+        """
+        return self, None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})"
@@ -187,7 +203,7 @@ def _asks(text: str) -> bool:
         return False
 
 
-def _is_name(source: object) -> TypeGuard[str]:
+def is_name(source: object) -> TypeGuard[str]:
     """Whether it names a policy that comes with outlast, and is not a path."""
     if not isinstance(source, str):
         return False

@@ -55,7 +55,9 @@ class Session:
 
     @property
     def policy(self) -> Document:
-        """The policy that decides."""
+        """The policy that decides. Of one that is followed, what was in force at the
+        first event, from that on.
+        """
         return self._policy
 
     @property
@@ -202,6 +204,7 @@ class Session:
     ) -> Action:
         """Give an event, with a result if it has one, and get what to do next."""
         try:
+            self._policy, _ = self._policy.in_force()
             if result is not None:
                 event["result"] = told_result(result, self._call, self._policy)
             ok = self._decide(event, explain)

@@ -201,13 +201,22 @@ class Driver:
                 raise done.error
         self._task.tell_loading()
 
+    def choose_policy(self, result: Result) -> Task:
+        """Fix what the call goes by, at its first failure, and get its task so far."""
+        try:
+            self._task = self._task.by_what_is_in_force()
+        except PluginError as e:
+            e.result = result
+            raise
+        return self._task
+
     def _decide(self, result: Result, now: float) -> Generator[Step, Done, Retry | Stop]:
         self.seen = wire.micros(now, "now")
-        task = self._task
+        yield from self.load(result)
         if self._session is None:
+            task = self.choose_policy(result)
             self._session = Session(task.policy, task.call, task.seed)
             self._session.on_replaced = task.tell_replaced
-        yield from self.load(result)
         return self._session.next(result, now)
 
     def wait(self, action: Retry) -> Generator[Step, Done, Done]:

@@ -73,6 +73,7 @@ class _Callbacks:
         if first.ok:
             return self._task.succeeded(first, now)
         self._complete(self.driver.load(first))
+        self._task = self.driver.choose_policy(first)
         self._next = self._event("attempted", first, now)
         try:
             self._call = told(self._call, self._task.policy.plugin)

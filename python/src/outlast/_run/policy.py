@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .._policy.document import Document
+from .._policy.followed import Followed
 from .._time import clock as clocks
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
     from .._call.call import Call
     from .._call.outcome import Outcome
+    from .._plugin.plugin import Plugin
     from .._policy.session import Session
     from .._time.clock import AsyncSleep, Now, Sleep
     from .options import RunOptions
@@ -40,6 +43,41 @@ class Policy(Document):
         PolicyError: If there is no such policy, or the document has faults.
         PluginError: If the plugin cannot be loaded for the check.
     """
+
+    @staticmethod
+    def follow(
+        folder: str | os.PathLike[str],
+        name: str,
+        *,
+        check: bool = True,
+        plugin: Plugin | None = None,
+    ) -> Policy:
+        """A policy that others keep: that of a name in a folder which ``outlast policy
+        pull`` writes. It may be used wherever a policy may.
+
+        The folder is looked at between calls: a call goes by what is in force at its first
+        failure, to its end. While the file is faulty, older than what is in force, gone, or
+        can have been written by others, what is in force stays so. Where nothing could be
+        taken yet, that is the policy of this name that comes with outlast.
+
+        Each call's first failure is followed by the event ``events.PolicyInForce``.
+        ``release``, ``digest`` and ``document`` are those of what is in force now.
+
+        Args:
+            folder: The folder.
+            name: The policy's.
+            check: Look at once. That loads the plugin, if there is a file. ``False`` looks
+                at the first failure.
+            plugin: As for a policy.
+
+        Raises:
+            PolicyError: If nothing can be used, neither in the folder nor of what comes
+                with outlast; its cause says what is wrong with the file.
+        """
+        followed = FollowedPolicy(Policy, os.fspath(folder), name, plugin)
+        if check:
+            followed.in_force()
+        return followed
 
     def session(
         self,
@@ -174,3 +212,7 @@ class Policy(Document):
             options["ready"] = None
         repairs = repair is not None
         return Task(self, call, clock=clock, repairs=repairs, watched=watched, options=options)
+
+
+class FollowedPolicy(Followed, Policy):
+    """A followed policy with the ways to carry out a call."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,18 @@ class Task:
         label = self._secrets.out_of(call.label)
         # A call that is made again would warn again.
         self._told = call if label == call.label else replace(call, label=label)
+
+    def by_what_is_in_force(self) -> Task:
+        """The task of a call that meets its first failure: it goes by what is in force
+        now, to its end. Tells of that, if the policy is followed.
+        """
+        policy, why = self.policy.in_force()
+        if policy is self.policy:
+            return self
+        task = copy(self)  # other calls may have this one
+        task.policy = policy
+        task.tell(events.PolicyInForce, digest=policy.digest, release=policy.release, why=why)
+        return task
 
     def look_on(self, outer: Requests | Request | None) -> Requests | None:
         """Begin to look at what the next attempt sends. It is the attempt's around it too."""

@@ -8,9 +8,20 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..events import Event, InstanceReplaced, Loaded, Repairing, Stopped, Waiting
+from ..events import (
+    Event,
+    InstanceReplaced,
+    Loaded,
+    PolicyInForce,
+    Repairing,
+    Stopped,
+    Waiting,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,8 @@ def _line_of(event: Event) -> Line | None:
                     "remaining": event.remaining,
                 },
             )
+        case PolicyInForce():
+            return _in_force(event)
         case Repairing():
             return Line(logging.WARNING, f"{event.kind}; repairing", {"kind": event.kind})
         case Stopped():
@@ -59,6 +72,28 @@ def _line_of(event: Event) -> Line | None:
         case InstanceReplaced():
             return Line(logging.WARNING, "an instance of the plugin failed and was replaced")
     return None
+
+
+def _in_force(event: PolicyInForce) -> Line:
+    release, why = event.release, event.why
+    fields: dict[str, Any] = {"policy_digest": event.digest}
+    if release is not None:
+        fields |= {"serial": release.serial, "source": release.source}
+        fields |= {"since": _text(release.since), "expires": _text(release.expires)}
+    if why is None:
+        return Line(logging.DEBUG, "the policy in force is that of the folder", fields)
+    # A folder that has never had it is no fault.
+    expected = release is None and isinstance(why, FileNotFoundError)
+    is_ = "comes with outlast" if release is None else f"has the serial {release.serial}"
+    return Line(
+        logging.DEBUG if expected else logging.WARNING,
+        f"the policy in force is the one that {is_}: {why}",
+        {**fields, "why": str(why)},
+    )
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
 
 
 def _stopped(event: Stopped) -> Line | None:
