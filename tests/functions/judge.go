@@ -168,10 +168,12 @@ func (r *row) add(p *pair, s *server, wrong func(verdict int)) {
 }
 
 // mayInsist says whether a write must ride out connections that are only refused: of
-// requests at once one may still be sent, a kept connection may be long gone, and a
-// Func claims nothing.
+// requests at once one may still be sent, a kept connection may be long gone, a Func
+// claims nothing, and in Node a request that an attempt has left behind follows its
+// redirect beside the next ones.
 func (p *pair) mayInsist() bool {
-	return p.call.Shape != both && !p.call.Kept && p.call.Client != "Func"
+	return p.call.Shape != both && !p.call.Kept && p.call.Client != "Func" &&
+		!strings.Contains(p.told.Message, "sent a request of no attempt")
 }
 
 // many is 1 if a call took several attempts.
