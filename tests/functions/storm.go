@@ -63,8 +63,7 @@ var languages = []struct {
 	{"node", []string{"fetch", "undici", "http", "axios"}},
 }
 
-// xmlrpc sends a request again by itself, within one attempt, when its connection
-// breaks: docs/evidence.md warns of it.
+// xmlrpc follows no redirect, and does not see that an answer is cut.
 const xmlrpc = "xmlrpc"
 
 // followsNone are the clients that follow no redirect, so that one ends a read.

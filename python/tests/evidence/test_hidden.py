@@ -33,7 +33,7 @@ import outlast
 import outlast.testing
 from outlast import Policy
 
-from .servers import Server, closed_port, dies, ok, quick, says, serving
+from .servers import Server, closed_port, closes, dies, ok, quick, says, serving
 
 
 def write(**options: Any) -> Any:
@@ -77,6 +77,16 @@ def test_a_kept_connection_of_xmlrpc(server: Server) -> None:
         with pytest.raises(outlast.Indeterminate):
             write(policy=Policy(quick()))(lambda: proxy.second(2))()
     assert server.applied == 2
+
+
+def test_xmlrpc_makes_a_request_once(server: Server) -> None:
+    """Its connection breaks, and a server that is there would take it a second time."""
+    with xmlrpc.client.ServerProxy(server.url) as proxy:
+        proxy.first()
+        server.script = [closes]
+        indeterminate(lambda: proxy.second(2), "left")
+        assert server.applied == 2
+        proxy.third(3)  # outside of an attempt it does as ever
 
 
 def test_two_requests(server: Server, dead: str) -> None:

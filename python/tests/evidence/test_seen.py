@@ -287,6 +287,7 @@ def test_a_read_behind_a_clients_own_tries() -> None:
 def test_it_is_taken_away_whole() -> None:
     code = """
 import asyncio, ctypes.util, http.client, httpcore, aiohttp, urllib3, ssl, queue, trio
+import xmlrpc.client
 import concurrent.futures.thread, multiprocessing.pool, multiprocessing.connection, logging
 import sys
 from outlast._evidence import places, watch

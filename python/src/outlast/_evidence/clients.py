@@ -31,6 +31,22 @@ def urllib3(patches: Patches, module: ModuleType) -> None:
     connecting(patches, module.HTTPSConnection)
 
 
+def xmlrpc(patches: Patches, module: ModuleType) -> None:
+    """The module ``xmlrpc.client``, which makes a request again by itself where its
+    connection breaks, whatever that does at the server. An attempt makes it once.
+    """
+
+    def make(original: Any) -> Any:
+        def request(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if current.get() is None:
+                return original(self, *args, **kwargs)
+            return self.single_request(*args, **kwargs)
+
+        return request
+
+    patches.replace(module.Transport, "request", make)
+
+
 def connecting(patches: Patches, owner: Any) -> None:
     """A class of http.client's connections that makes them in its own way."""
 

@@ -32,5 +32,6 @@ def patches() -> Patches:
             "trio._core._wakeup_socketpair": sockets.trio_wakeup,
             "trio._socket": sockets.trio,
             "urllib3.connection": clients.urllib3,
+            "xmlrpc.client": clients.xmlrpc,
         }
     )
