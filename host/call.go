@@ -8,6 +8,7 @@ import (
 
 	"outlast/abi"
 	"outlast/internal/redact"
+	"outlast/internal/repeat"
 	"outlast/plugin/policy"
 )
 
@@ -35,7 +36,11 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 		return abi.Event{Type: abi.Cancelled, NowUS: micros(clock.Now())}, nil
 	}
 	started := micros(clock.Now())
-	result, err := d.task.Attempt(ctx, n)
+	attempting := ctx
+	if d.task.Call.Read || d.task.Call.Repeatable {
+		attempting = repeat.Allow(ctx)
+	}
+	result, err := d.task.Attempt(attempting, n)
 	if err != nil && (result == (abi.Result{}) || result.OK()) {
 		return abi.Event{}, err
 	}
@@ -219,7 +224,7 @@ func (d *driver) end(ctx context.Context, o *abi.Outcome) (*abi.Outcome, error) 
 		e.text += ": " + d.redact(err.Error())
 	}
 	var seen interface{ Unseen() string }
-	if o.Type == abi.OutcomeIndeterminate && errors.As(d.own, &seen) && seen.Unseen() != "" {
+	if o.Type == abi.OutcomeIndeterminate && !d.task.OnlyRequest && errors.As(d.own, &seen) && seen.Unseen() != "" {
 		e.text += "; " + seen.Unseen()
 	}
 	return o, e

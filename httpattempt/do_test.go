@@ -123,14 +123,23 @@ func TestTheClientsTimeLimit(t *testing.T) {
 	}
 }
 
-// A request that is no request was not sent as far as was seen, and is nobody's
-// failure but the caller's.
+// A request that is no request was not sent, and is nobody's failure but the
+// caller's.
 func TestAWrongRequest(t *testing.T) {
 	s := newStage(t, nil)
-	request := s.request(t, false)
-	request.URL.Scheme = "gopher"
-	if r, err := what(t, httpattempt.Do(s.client, request, nil)); r.Failure != "" || r.Sent == abi.SentNo {
-		t.Errorf("%+v, %v", r, err)
+	for name, spoil := range map[string]func(*http.Request){
+		"a scheme":  func(r *http.Request) { r.URL.Scheme = "gopher" },
+		"none":      func(r *http.Request) { r.URL.Scheme = "" },
+		"no host":   func(r *http.Request) { r.URL.Host = "" },
+		"a method":  func(r *http.Request) { r.Method = "BAD METHOD" },
+		"a header":  func(r *http.Request) { r.Header.Set("X", "a\nb") },
+		"a trailer": func(r *http.Request) { r.Trailer = http.Header{"X": {"a\nb"}} },
+	} {
+		request := s.request(t, false)
+		spoil(request)
+		if r, err := what(t, httpattempt.Do(s.client, request, nil)); r.Failure != "" || r.Sent != abi.SentNo {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
 	}
 	broken := errors.New("own")
 	request, err := http.NewRequest(http.MethodPost, newStage(t, status("200 OK")).url, io.MultiReader(strings.NewReader("x"), failing{broken}))
@@ -333,17 +342,19 @@ func TestARefusedClient(t *testing.T) {
 }
 
 // What net/http tries again by itself when nobody listens any more: of a DELETE it
-// does so only if it wrote nothing, of a GET also after that.
+// does so only if it wrote nothing, of a GET that is a read also after that.
 func TestTriedAgainByNetHTTP(t *testing.T) {
 	for _, c := range []struct {
 		method  string
 		writes  bool // the kept connection still takes the request
+		read    bool // so of a task that is a read
 		failure abi.Failure
 		sent    abi.Sent
 	}{
-		{http.MethodDelete, true, abi.FailureStale, abi.SentYes},
-		{http.MethodDelete, false, abi.FailureUnconnected, abi.SentNo},
-		{http.MethodGet, true, abi.FailureUnconnected, abi.SentYes},
+		{http.MethodDelete, true, false, abi.FailureStale, abi.SentYes},
+		{http.MethodDelete, false, false, abi.FailureUnconnected, abi.SentNo},
+		{http.MethodGet, true, false, abi.FailureStale, abi.SentYes},
+		{http.MethodGet, true, true, abi.FailureUnconnected, abi.SentYes},
 	} {
 		var broken atomic.Bool
 		client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -356,8 +367,17 @@ func TestTriedAgainByNetHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := what(t, httpattempt.Do(client, request, nil)); r.Failure != c.failure || r.Sent != c.sent {
-			t.Errorf("%s: %+v, %v", c.method, r, err)
+		var r abi.Result
+		_, _ = plugin.Run(t.Context(), &host.Task{
+			Call: host.Call{Remote: true, Read: c.read, NoConnectRetry: true}, Attempt: httpattempt.Do(client, request, nil),
+			Observe: func(e host.Event) {
+				if ended, ok := e.(host.AttemptEnded); ok {
+					r = ended.Result
+				}
+			},
+		})
+		if r.Failure != c.failure || r.Sent != c.sent {
+			t.Errorf("%s: %+v", c.method, r)
 		}
 	}
 }

@@ -15,7 +15,6 @@ package httpattempt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,18 +26,22 @@ import (
 // Attempt is what host.Task.Attempt is. It belongs to one task.
 type Attempt = func(ctx context.Context, n int64) (abi.Result, error)
 
-// ErrSpent says that a request's body cannot be read again, and so that the
-// request is not tried again: it has no GetBody, which http.NewRequest gives to
-// bytes.Buffer, bytes.Reader and strings.Reader.
-var ErrSpent = errors.New("the request is not tried again, since it has a body and no GetBody")
-
 // Do is an attempt that makes the request with the client, and redirects as the
 // client follows them. read gets each answer whose status is 2xx, and need not
 // close its body; an error of it fails the attempt. Any other status is a
 // *StatusError. nil is http.DefaultClient, and a read that looks at nothing.
 //
+// The request's own context bounds the call too. The task's context cannot end a
+// Read of the request's body, for which net/http waits.
+//
 // That nothing was sent is seen only where the client's Transport is nil, an
 // *http.Transport, or a Transport of one: another may send more than it is given.
+// It is said of what Do does, and of nothing else: of an attempt that does more
+// beside calling Do's, and of a Transport whose DialContext, Proxy or other function
+// has effects, the caller must not say it.
+//
+// A write is not sent again by net/http itself. One without a body may get an empty
+// one for that.
 func Do(client *http.Client, request *http.Request, read func(*http.Response) error) Attempt {
 	if client == nil {
 		client = http.DefaultClient
@@ -54,45 +57,50 @@ type doing struct {
 	request *http.Request
 	read    func(*http.Response) error
 	call    call
-	made    bool // an attempt was
+	last    abi.Result // of the task's last attempt
+	err     error
 }
 
-func (d *doing) attempt(ctx context.Context, _ int64) (abi.Result, error) {
-	request, err := d.again()
+func (d *doing) attempt(ctx context.Context, n int64) (abi.Result, error) {
+	if n == 1 {
+		d.call, d.last, d.err = call{}, abi.Result{}, nil
+	}
+	request, err := again(d.request)
 	if err != nil {
-		return abi.Result{}, err
+		return d.unmade(err)
 	}
 	a := d.call.begin()
+	ctx, cancel := both(ctx, request.Context())
+	defer cancel()
 	err = d.make(request.WithContext(a.in(ctx)))
-	result, err := a.end(ctx, err, true)
-	if err != nil && !d.replayable() {
-		result.Streamed = true // as if its output had been passed on: it must not run again
-		err = fmt.Errorf("%w; %w", err, ErrSpent)
+	d.last, d.err = a.end(ctx, err, true)
+	if err != nil && hasBody(d.request) && d.request.GetBody == nil {
+		return d.unmade(ErrSpent)
 	}
-	return result, err
+	return d.last, d.err
 }
 
-// again is the request with its body from the start.
-func (d *doing) again() (*http.Request, error) {
-	first := !d.made
-	d.made = true
-	switch {
-	case first || d.request.Body == nil || d.request.Body == http.NoBody:
-		return d.request, nil
-	case !d.replayable():
-		return nil, ErrSpent
+// unmade is the result where no further attempt can be made, for which err is why.
+func (d *doing) unmade(err error) (abi.Result, error) {
+	r := d.last
+	if d.err == nil {
+		return abi.Result{Message: abi.Clip(oneLine(err.Error())), Sent: abi.SentNo}, err
 	}
-	body, err := d.request.GetBody()
-	if err != nil {
-		return nil, fmt.Errorf("httpattempt: GetBody: %w", err)
-	}
-	request := *d.request
-	request.Body = body
-	return &request, nil
+	r.Streamed = true // as if its output had been passed on: it must not run again
+	return r, fmt.Errorf("%w; %w", d.err, err)
 }
 
-func (d *doing) replayable() bool {
-	return d.request.Body == nil || d.request.Body == http.NoBody || d.request.GetBody != nil
+// both is a context that is done when one of two is.
+func both(ctx, own context.Context) (context.Context, func()) {
+	merged, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(own, func() { cancel(context.Cause(own)) })
+	if own.Err() != nil { // not only soon
+		cancel(context.Cause(own))
+	}
+	return merged, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 func (d *doing) make(request *http.Request) error {
@@ -112,14 +120,18 @@ func (d *doing) make(request *http.Request) error {
 const drained = 256 << 10
 
 func finish(response *http.Response) {
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return // its body is the connection, which a context does not end
+	}
 	_, _ = io.CopyN(io.Discard, response.Body, drained) // its error is noted, as any of the body's
-	_ = response.Body.Close()
 }
 
 // Func is an attempt that calls f with a context. Requests that have this context
-// and pass a Transport are seen; the last one whose error f returns, or wraps,
-// gives the attempt its failure. Since f may do more than is seen, Func never says
-// that nothing was sent.
+// and pass a Transport are seen. The attempt's failure is that of the request whose
+// error f returns; else what the error itself tells, such as a refused connection of
+// a client that nobody watches; else that of the request that failed last. Since f
+// may do more than is seen, Func never says that nothing was sent.
 func Func(f func(ctx context.Context) error) Attempt {
 	c := &call{}
 	return func(ctx context.Context, _ int64) (abi.Result, error) {

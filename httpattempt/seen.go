@@ -3,13 +3,14 @@ package httpattempt
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -38,23 +39,36 @@ func attemptOf(ctx context.Context) *attempt {
 	return a
 }
 
+type exchangeKey struct{}
+
 // pass notes a request that is about to pass.
-func (a *attempt) pass(r *http.Request, by *transport) *exchange {
-	e := &exchange{by: by, replayable: replayable(r)}
+func (a *attempt) pass(ctx context.Context, by *transport) *exchange {
+	if outer, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		outer.mu.Lock()
+		outer.passedOn = true
+		outer.mu.Unlock()
+	}
+	e := &exchange{by: by}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.exchanges = append(a.exchanges, e)
 	return e
 }
 
-// replayable says whether net/http sends a request again that the server may have
-// read: one of a method that is safe, or with a key.
+// replayable says whether net/http sends a request again by HTTP/1 that the server
+// may have read: one whose body it can read again, of a method that is safe, or with
+// a key, be it empty.
 func replayable(r *http.Request) bool {
+	if hasBody(r) && r.GetBody == nil {
+		return false
+	}
 	switch r.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
 		return true
 	}
-	return r.Header.Get("Idempotency-Key") != "" || r.Header.Get("X-Idempotency-Key") != ""
+	_, key := r.Header["Idempotency-Key"]
+	_, other := r.Header["X-Idempotency-Key"]
+	return key || other
 }
 
 // end is the attempt's result, and its own error. all says that nothing but what
@@ -72,14 +86,70 @@ func (a *attempt) end(ctx context.Context, err error, all bool) (abi.Result, err
 	a.mu.Unlock()
 	r := abi.Result{Message: abi.Clip(cmp.Or(oneLine(err.Error()), "failed"))}
 	requests := sentBy(exchanges, all, &r)
-	if len(exchanges) > 0 {
-		culprit(exchanges, err).put(ctx, a.call, err, &r)
+	last, its := decides(exchanges, err)
+	if (all || its || !told(ctx, err, &r)) && last != nil {
+		last.put(ctx, a.call, err, &r)
 	}
+	// Another's answer, by which an error is known too, is not the attempt's.
 	var status *StatusError
-	if errors.As(err, &status) && r.Failure == "" {
+	if errors.As(err, &status) && r.Failure == "" && (its || last == nil && !all) {
 		status.put(&r)
 	}
 	return r, &attemptError{err, requests, a.unseen(&r, all)}
+}
+
+// decides is the request whose failure is the attempt's: the one that err is of
+// (its), else the one that failed last, else the last one.
+func decides(exchanges []*exchange, err error) (last *exchange, its bool) {
+	most := -1
+	for _, e := range exchanges {
+		if rank := e.rank(err); last == nil || rank > most || rank == most && !e.ended.Before(last.ended) {
+			last, most = e, rank
+		}
+	}
+	return last, most == ranks-1
+}
+
+// rank is how near an exchange is to being the failure that err is of.
+func (e *exchange) rank(err error) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var status *StatusError
+	failed := e.err != nil && !errors.Is(e.err, context.Canceled)
+	switch {
+	case e.passedOn:
+		return 0
+	case failed && (errors.Is(err, e.err) || isTimeout(err)), // a client's time limit has an error of its own
+		e.err == nil && errors.As(err, &status) && e.status == status.Status:
+		return ranks - 1
+	case failed, e.status >= 400:
+		return 2
+	}
+	return 1
+}
+
+const ranks = 4
+
+// told puts the failure that an error is of itself into a result, for requests that
+// nobody saw.
+func told(ctx context.Context, err error, r *abi.Result) bool {
+	switch {
+	case ctx.Err() != nil, errors.Is(err, context.Canceled), errors.As(err, new(*StatusError)):
+		return false
+	case errors.As(err, new(*net.DNSError)):
+		r.Failure = abi.FailureUnresolved
+	case isDialling(err):
+		r.Failure = abi.FailureUnconnected
+	case isUntrusted(err):
+		r.Failure = abi.FailureUntrusted
+	case isTimeout(err):
+		r.TimedOut = true
+	case isGone(err):
+		r.Failure = abi.FailureBroke
+	default:
+		return false
+	}
+	return true
 }
 
 // unseen is what is not known of an attempt that may have sent something.
@@ -116,10 +186,14 @@ func (e *attemptError) Unseen() string { return e.unseen }
 // sentBy says in a result what an attempt sent, and counts its requests.
 func sentBy(exchanges []*exchange, all bool, r *abi.Result) (requests int) {
 	sent := 0
+	seen := 0
 	for _, e := range exchanges {
-		n, sure := e.sent()
-		sent += n
+		n, passedOn, sure := e.sent()
 		all = all && sure
+		if !passedOn { // else counted further in
+			sent += n
+			seen++
+		}
 	}
 	switch {
 	case sent > 0:
@@ -129,75 +203,79 @@ func sentBy(exchanges []*exchange, all bool, r *abi.Result) (requests int) {
 	default:
 		r.Sent = abi.SentUnknown
 	}
-	requests = max(sent, len(exchanges))
+	requests = max(sent, seen)
 	r.OnlyRequest = all && requests == 1
 	return requests
 }
 
 // sent is how often the request was sent so that it can have had effects, as far
 // as was seen. sure says that no more can have been.
-func (e *exchange) sent() (n int, sure bool) {
+func (e *exchange) sent() (n int, passedOn, sure bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	sure = e.by.known && (e.asked || isNoRequest(e.err))
 	for i := range e.tries {
-		if e.tries[i].wrote && !e.leftOut(i) {
+		switch {
+		case e.tries[i].wrote && !e.leftOut(i):
 			n++
+		case !e.tries[i].wrote && e.tries[i].http2 && e.givenUp:
+			sure = false // net/http does not wait for the goroutine that may be writing
 		}
 	}
 	if e.status != 0 {
 		n = max(n, 1)
 	}
-	return n, e.by.known && e.asked
+	return n, e.passedOn, sure
+}
+
+// isNoRequest says whether net/http did not even ask for a connection, since the
+// request is none. These errors have no type.
+func isNoRequest(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, begins := range []string{"net/http: invalid ", "unsupported protocol scheme", "http: no Host in request URL", "http: nil Request."} {
+		if strings.HasPrefix(err.Error(), begins) {
+			return true
+		}
+	}
+	return false
 }
 
 // leftOut says whether it is known that the server did not act on a try, though
 // its header was written.
 func (e *exchange) leftOut(i int) bool {
 	if i == len(e.tries)-1 && !e.waiting {
-		return e.tries[i].http2 && isGoAway(e.err)
+		return e.tries[i].http2 && e.unprocessed()
 	}
 	// Of HTTP/1 net/http sends a request again that is not replayable only if it
 	// wrote nothing of it to the connection; HTTP/2 has other reasons.
 	return !e.tries[i].http2 && !e.replayable
 }
 
-// isGoAway says whether an error is net/http's own for a stream above the
-// last_stream_id of a GOAWAY: the server has not processed it. These errors have
-// no type; a test holds their texts, none of which a server can bring about in
-// another way.
-func isGoAway(err error) bool {
-	if err == nil {
-		return false
-	}
-	const graceful = "http2: Transport received Server's graceful shutdown GOAWAY"
-	switch text := err.Error(); text {
-	case graceful, "http2: Transport: cannot retry err [" + graceful + "] after Request.Body was written; define Request.GetBody to avoid this error":
-		return true
-	default:
-		return strings.HasPrefix(text, "http2: Transport received GOAWAY from server ErrCode:")
-	}
+// unprocessed says whether the server said that it has not processed a request of
+// HTTP/2, before an answer: by a GOAWAY whose last_stream_id is below its stream, or
+// by resetting that with REFUSED_STREAM (RFC 9113, section 8.7). net/http's errors
+// for these have no type; a test holds their texts, none of which a server can bring
+// about in another way. An error of the request's own body may have the same text.
+func (e *exchange) unprocessed() bool {
+	return e.err != nil && e.own == nil && e.status == 0 && unprocessed.MatchString(e.err.Error())
 }
 
-// culprit is the request whose error is the attempt's own: of several at once, the
-// one that began last may have ended well.
-func culprit(exchanges []*exchange, own error) *exchange {
-	for _, e := range slices.Backward(exchanges) {
-		if e.isIn(own) {
-			return e
-		}
-	}
-	return exchanges[len(exchanges)-1]
-}
+var unprocessed = regexp.MustCompile(`^(http2: Transport received Server's graceful shutdown GOAWAY` +
+	`|http2: Transport received GOAWAY from server ErrCode:.*` +
+	`|http2: Transport: cannot retry err \[(http2: Transport received Server's graceful shutdown GOAWAY` +
+	`|stream error: stream ID [0-9]+; REFUSED_STREAM; received from peer)\] after Request\.Body was written; .*` +
+	`|stream error: stream ID [0-9]+; REFUSED_STREAM; received from peer)$`)
 
-// isIn says whether an error is, or wraps, that of the request. A client puts an
-// error of its own in place of the one that its time limit led to.
-func (e *exchange) isIn(own error) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.err != nil && (errors.Is(own, e.err) || isTimeout(own))
-}
+// isReset says whether an error is net/http's own for a stream or a connection of
+// HTTP/2 that the server ended.
+func isReset(err error) bool { return reset.MatchString(err.Error()) }
 
-// put says in a result how a request ended; own is the attempt's error.
+var reset = regexp.MustCompile(`^(stream error: stream ID [0-9]+; [A-Z0-9_]+; received from peer$` +
+	`|http2: Transport received |http2: server sent GOAWAY and closed the connection|http2: client connection lost$)`)
+
+// put says in a result how the last request ended; own is the attempt's error.
 func (e *exchange) put(ctx context.Context, c *call, own error, r *abi.Result) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -228,10 +306,21 @@ func (e *exchange) unconnected() abi.Failure {
 		return ""
 	case errors.As(e.err, &name):
 		return abi.FailureUnresolved
-	case e.handshake != nil && !isTimeout(e.handshake) && !isGone(e.handshake):
+	case e.handshake != nil && !isTimeout(e.handshake) && !isGone(e.handshake), isForbidden(e.err):
 		return abi.FailureUntrusted
 	}
 	return abi.FailureUnconnected
+}
+
+// isForbidden says whether a proxy refused to connect for a reason that stays, such
+// as a password that it wants: net/http's error is the text of that answer's status.
+func isForbidden(err error) bool {
+	switch err.Error() {
+	case http.StatusText(http.StatusBadRequest), http.StatusText(http.StatusUnauthorized), http.StatusText(http.StatusForbidden),
+		http.StatusText(http.StatusNotFound), http.StatusText(http.StatusMethodNotAllowed), http.StatusText(http.StatusProxyAuthRequired):
+		return true
+	}
+	return false
 }
 
 // broken is the failure of a request whose connection stood.
@@ -239,13 +328,13 @@ func (e *exchange) broken(ctx context.Context, c *call, last *try) abi.Failure {
 	switch {
 	case isAlert(e.err):
 		return abi.FailureUntrusted // as TLS 1.3 refuses a client's certificate
+	case e.unprocessed():
+		return abi.FailureBroke
 	case last.heard || e.status != 0:
-		if isGone(e.err) {
+		if isGone(e.err) || last.http2 && isReset(e.err) {
 			return abi.FailureCut
 		}
 		return abi.FailureMalformed
-	case isGoAway(e.err):
-		return abi.FailureBroke
 	case last.reused && !last.idleSince.IsZero() && last.idleSince.Before(c.failing):
 		return abi.FailureStale
 	case !last.reused && last.address != "" && ready.Closes(ctx, last.address):
@@ -259,6 +348,18 @@ func isGone(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.As(err, &op) && !isAlert(err)
+}
+
+// isDialling says whether no connection was made.
+func isDialling(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect")
+}
+
+// isUntrusted says whether a TLS connection was refused.
+func isUntrusted(err error) bool {
+	return isAlert(err) || errors.Is(err, http.ErrSchemeMismatch) ||
+		errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError))
 }
 
 // isAlert says whether one side of a TLS connection refused the other.

@@ -35,6 +35,9 @@ func Check(response *http.Response) error {
 		return nil
 	}
 	e := &StatusError{Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return e
+	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, abi.MaxErrorBytes))
 	if e.Text = string(text); err != nil {
 		return errors.Join(e, err)

@@ -1,12 +1,16 @@
 package httpattempt
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"time"
+
+	"outlast/internal/repeat"
 )
 
 // Transport is a transport that watches the requests of attempts on their way
@@ -35,27 +39,65 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	a := attemptOf(request.Context())
+	ctx := request.Context()
+	a := attemptOf(ctx)
 	if a == nil {
 		return t.base.RoundTrip(request)
 	}
-	e := a.pass(request, t)
-	passed := request.WithContext(httptrace.WithClientTrace(request.Context(), e.trace()))
-	if request.Body != nil && request.Body != http.NoBody {
-		passed.Body = &sending{request.Body, e}
-		if t.known {
-			// So that it sends a body once: what it sends again by itself would be seen
-			// as one request, and a policy is better at it.
-			passed.GetBody = nil
+	if ctx.Err() != nil { // so nothing of it passes
+		if request.Body != nil {
+			_ = request.Body.Close()
 		}
+		return nil, context.Cause(ctx)
 	}
+	e := a.pass(ctx, t)
+	ctx = context.WithValue(ctx, exchangeKey{}, e)
+	passed := request.WithContext(httptrace.WithClientTrace(ctx, e.trace()))
+	e.sendOnce(passed)
 	response, err := t.base.RoundTrip(passed)
-	e.answered(response, err)
+	e.answered(passed, response, err)
 	if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
 		response.Body = &receiving{response.Body, e}
 	}
 	return response, err
 }
+
+// sendOnce keeps net/http from sending a request again by itself, which would be
+// seen as one request: of a body, since a policy is better at it, and of a write.
+func (e *exchange) sendOnce(r *http.Request) {
+	switch {
+	case hasBody(r):
+		r.Body = &sending{r.Body, e}
+		if e.by.known {
+			r.GetBody = nil
+		}
+	case e.by.known && r.Method != http.MethodConnect && !repeat.Allowed(r.Context()) && e.mayResend(r):
+		e.emptyBody(r)
+	}
+	e.replayable = replayable(r)
+}
+
+// mayResend says whether net/http may send a request without a body again though
+// the server has read it: by HTTP/2, one whose stream the server reset, too.
+func (e *exchange) mayResend(r *http.Request) bool {
+	return replayable(r) || e.by.http2 || r.URL.Scheme == "https"
+}
+
+// emptyBody gives a request a body of no bytes, which net/http cannot know to be
+// readable again. Of HTTP/1 the same goes over the wire as without it: no
+// Transfer-Encoding, and a Content-Length of 0 where there was one (its name in
+// small letters is not taken for net/http's own). HTTP/2 ends the stream by an empty
+// frame of data instead of by its header.
+func (e *exchange) emptyBody(r *http.Request) {
+	r.Body, r.GetBody, r.TransferEncoding = io.NopCloser(strings.NewReader("")), nil, []string{"identity"}
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		r.Header = r.Header.Clone()
+		r.Header["content-length"] = []string{"0"}
+	}
+}
+
+func hasBody(r *http.Request) bool { return r.Body != nil && r.Body != http.NoBody }
 
 // CloseIdleConnections is what http.Client's needs.
 func (t *transport) CloseIdleConnections() {
@@ -70,6 +112,7 @@ type exchange struct {
 	replayable bool // net/http sends it again by itself though the server may have read it
 
 	mu        sync.Mutex
+	passedOn  bool  // to another Transport, further in, which sees what is sent
 	asked     bool  // for a connection
 	waiting   bool  // for one that it has asked for
 	handshake error // of TLS, with a new one
@@ -77,6 +120,8 @@ type exchange struct {
 	status    int   // of the answer; 0: none
 	err       error // of the round trip, or of reading the answer's body
 	own       error // of reading the request's body, which is the caller's
+	givenUp   bool  // before it ended by itself: by a context, a time limit
+	ended     time.Time
 }
 
 // try is one time that a request was given a connection.
@@ -133,10 +178,18 @@ func newTry(info *httptrace.GotConnInfo, http2 bool) try {
 	return t
 }
 
-func (e *exchange) answered(response *http.Response, err error) {
+func (e *exchange) answered(request *http.Request, response *http.Response, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.err = err; response != nil {
+	e.err, e.ended = err, time.Now()
+	select {
+	//lint:ignore SA1019 http.Client ends a request by this at its Timeout
+	case <-request.Cancel:
+		e.givenUp = err != nil
+	default:
+		e.givenUp = err != nil && request.Context().Err() != nil
+	}
+	if response != nil {
 		e.status = response.StatusCode
 	}
 }
@@ -168,7 +221,7 @@ func (r *receiving) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		r.e.mu.Lock()
 		defer r.e.mu.Unlock()
-		r.e.err = err
+		r.e.err, r.e.ended = err, time.Now()
 	}
 	return n, err
 }

@@ -60,7 +60,7 @@ commands/omnigraph: abi commands/internal/line golang.org/x/sys github.com/goccy
 commands/psql: commands/internal/line internal/environ
 commands/redis-cli: commands/internal/line
 followed: abi abi/fields abi/strictjson plugin/policy
-host: abi plugin plugin/policy host/internal/engine internal/redact followed
+host: abi plugin plugin/policy host/internal/engine internal/redact internal/repeat followed
 host/internal/engine: host/internal/kernel host/internal/engine/diskcache host/internal/wasmfile abi plugin github.com/tetratelabs/wazero golang.org/x/sys
 host/internal/engine/diskcache: github.com/gofrs/flock golang.org/x/sys
 host/internal/engine/testguest:
@@ -68,10 +68,11 @@ host/internal/kernel: github.com/tetratelabs/wazero
 host/internal/wasmfile:
 host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
-httpattempt: abi ready
+httpattempt: abi ready internal/repeat
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
 internal/redact:
+internal/repeat:
 internal/standin: github.com/goccy/go-yaml
 journal: internal/redact golang.org/x/sys
 journal/task: abi host journal
