@@ -63,7 +63,8 @@ var languages = []struct {
 	{"node", []string{"fetch", "undici", "http", "axios"}},
 }
 
-// xmlrpc follows no redirect, and does not see that an answer is cut.
+// xmlrpc follows no redirect, and does not see that an answer is cut. In a thread
+// of its own it sends a request again by itself: docs/evidence.md warns of it.
 const xmlrpc = "xmlrpc"
 
 // followsNone are the clients that follow no redirect, so that one ends a read.
