@@ -7,6 +7,7 @@ from __future__ import annotations
 import _socket
 import asyncio
 import concurrent.futures
+import contextvars
 import functools
 import multiprocessing
 import multiprocessing.connection
@@ -18,9 +19,11 @@ import sys
 import threading
 import xmlrpc.client
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
+import anyio
 import httpx
 import httpx_retries
 import pytest
@@ -238,6 +241,49 @@ def datagram(_: str) -> None:
         sock.sendto(b"x", ("127.0.0.1", 9))
 
 
+def stacked(_: str) -> None:
+    jobs: queue.Queue[str] = queue.LifoQueue()
+    jobs.put("job")
+
+
+def numbered(write: Callable[[int], Any]) -> Callable[[str], Any]:
+    """Bytes on a socket that was there before, by its number."""
+
+    def hand(url: str) -> None:
+        with socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1].strip("/")))) as one:
+            write(one.fileno())
+
+    hand.__name__ = write.__name__
+    return hand
+
+
+def os_write(number: int) -> None:
+    os.write(number, b"x")
+
+
+def os_writev(number: int) -> None:
+    os.writev(number, [b"x"])
+
+
+def os_sendfile(number: int) -> None:
+    with Path(__file__).open("rb") as file:
+        os.sendfile(number, file.fileno(), 0, 1)
+
+
+def os_splice(number: int) -> None:
+    one, two = os.pipe()
+    os.close(two)
+    os.splice(one, number, 1)
+    os.close(one)
+
+
+def os_write_to_a_pipe(_: str) -> None:
+    one, two = os.pipe()
+    os.write(two, b"x")
+    os.close(one)
+    os.close(two)
+
+
 JOBS: queue.Queue[str] = queue.Queue()
 POOL: Any = None
 
@@ -263,7 +309,13 @@ def pool() -> Iterator[None]:
         (spawn, "a process was started"),
         (shell, "a process was started"),
         (queued, "put on a queue"),
+        (stacked, "put on a queue"),
         (piped, "sent to a process"),
+        (numbered(os_write), "by its number"),
+        (numbered(os_writev), "by its number"),
+        (numbered(os_sendfile), "by its number"),
+        (numbered(os_splice), "by its number"),
+        (os_write_to_a_pipe, "by its number"),
         (raw, "a connection was made that was not watched"),
         (datagram, "bytes were written to a socket"),
     ],
@@ -335,25 +387,96 @@ def test_another_threads_loop(dead: str) -> None:
     loop.close()
 
 
-def test_a_task_of_trio(dead: str) -> None:
+async def task_of_trio() -> None:
+    trio.lowlevel.current_task().parent_nursery.start_soon(trio.sleep, 0)  # type: ignore[union-attr]
+
+
+async def system_task_of_trio() -> None:
+    trio.lowlevel.spawn_system_task(trio.sleep, 0)
+
+
+async def channel_of_trio() -> None:
+    into, out = trio.open_memory_channel[str](1)
+    async with into, out:
+        await into.send("job")
+
+
+async def channel_of_anyio() -> None:
+    into, out = anyio.create_memory_object_stream[str](1)
+    async with into, out:
+        await into.send("job")
+
+
+async def task_in_another_context() -> None:
+    made = contextvars.Context().run(contextvars.copy_context)
+    loop = asyncio.get_running_loop()
+    if sys.version_info >= (3, 11):
+        await loop.create_task(asyncio.sleep(0), context=made)
+    else:
+        pytest.skip("tasks have no context of their own")
+
+
+async def call_of_another_context() -> None:
+    loop = asyncio.get_running_loop()
+    loop.call_soon_threadsafe(int, context=contextvars.Context())
+
+
+async def call_soon() -> None:
+    asyncio.get_running_loop().call_soon(lambda: None)
+
+
+async def call_later() -> None:
+    asyncio.get_running_loop().call_later(0.01, lambda: None)
+
+
+async def task_without_the_loop() -> None:
+    TASKS.append(asyncio.Task(asyncio.sleep(0.01)))
+
+
+async def callback_of_a_future() -> None:
+    future = asyncio.get_running_loop().create_future()
+    future.add_done_callback(lambda _: None)
+    future.set_result(None)
+
+
+TASKS: list[Any] = []
+
+
+@pytest.mark.parametrize(
+    ("runs", "hand", "why"),
+    [
+        (trio.run, task_of_trio, "a task was begun"),
+        (trio.run, system_task_of_trio, "a task was begun"),
+        (trio.run, channel_of_trio, "sent on a channel"),
+        (trio.run, channel_of_anyio, "sent on a channel"),
+        (anyio.run, channel_of_anyio, "sent on a channel"),
+        (anyio.run, task_in_another_context, "in another context"),
+        (anyio.run, call_of_another_context, "from outside of it"),
+        (anyio.run, call_soon, "still to run"),
+        (anyio.run, call_later, "still to run"),
+        (anyio.run, task_without_the_loop, "still to run"),
+        (anyio.run, callback_of_a_future, "still to run"),
+    ],
+)
+def test_work_that_an_event_loop_gets(runs: Any, hand: Any, why: str, dead: str) -> None:
+    async def attempt() -> None:
+        async with httpx.AsyncClient() as client:
+            try:
+                await client.post(dead)
+            finally:
+                await hand()
+
     async def main() -> None:
-        async with trio.open_nursery() as nursery:
+        with outlast.testing.virtual_time(), pytest.raises(outlast.Indeterminate) as raised:
+            await write(budget=60)(attempt)()
+        assert why in raised.value.outcome.evidence
 
-            async def attempt() -> None:
-                nursery.start_soon(trio.sleep, 0)
-                async with httpx.AsyncClient() as client:
-                    await client.post(dead)
-
-            with outlast.testing.virtual_time(), pytest.raises(outlast.Indeterminate) as raised:
-                await write(budget=60)(attempt)()
-            assert "a task was begun" in raised.value.outcome.evidence
-
-    trio.run(main)
+    runs(main)
 
 
 def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
-    """By a timer that fires in the wait: then the next attempt is not made."""
-    made = []
+    """In its context, which somebody keeps: then the next attempt is not made."""
+    made, contexts = [], list[contextvars.Context]()
 
     async def main() -> None:
         loop, tasks = asyncio.get_running_loop(), set()
@@ -367,11 +490,12 @@ def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
                 try:
                     await client.post(dead, content=b"x")
                 finally:
-                    loop.call_later(0.01, late)
+                    contexts.append(contextvars.copy_context())
 
+            loop.call_later(0.01, lambda: contexts[0].run(late))
             await write()(attempt)()
 
-    with pytest.raises(outlast.Indeterminate, match="after that had ended"):
+    with pytest.raises(outlast.Indeterminate, match="after that had ended: a request by httpx"):
         asyncio.run(main())
     assert len(made) == 1
 
@@ -387,6 +511,17 @@ def test_a_claim() -> None:
     with outlast.testing.virtual_time(), pytest.raises(outlast.Exhausted):
         write(only_request=True, budget=10)(by_hand)()
     indeterminate(by_hand, "makes no request that is watched")
+
+
+def test_a_function_that_may_send_what_is_not_seen(dead: str) -> None:
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        jobs.put("job")
+        refused(dead)
+
+    indeterminate(attempt, "may make several requests", one_request=False)
+    assert jobs.qsize() == 1
 
 
 def test_a_claim_that_is_belied(server: Server, dead: str) -> None:

@@ -7,6 +7,7 @@ import functools
 import http.client
 import logging
 import logging.handlers
+import os
 import queue
 import subprocess
 import sys
@@ -14,14 +15,16 @@ import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import aiohttp
+import anyio
 import httpx
 import pytest
 import requests
 import tenacity
+import urllib3
 
 import outlast
 import outlast.testing
@@ -29,6 +32,7 @@ from outlast import Policy, Result
 from outlast._evidence import watch
 from outlast._evidence.patches import Patches
 from outlast._evidence.unseen import unseen
+from outlast._evidence.unseen import unwatched as unwatched_for
 
 from .clients import CLIENTS
 from .servers import closed_port, closes, dies, drops, ok, quick, serving
@@ -98,6 +102,23 @@ def test_logging_is_no_request(dead: str) -> None:
 def test_a_thread_in_the_attempts_context(dead: str) -> None:
     async def attempt() -> None:
         await asyncio.to_thread(requests.post, dead, timeout=5)
+
+    rides(attempt)
+
+
+def test_a_thread_of_anyio(dead: str) -> None:
+    async def attempt() -> None:
+        await anyio.to_thread.run_sync(functools.partial(requests.post, dead, timeout=5))
+
+    rides(lambda: anyio.run(attempt))
+
+
+def test_the_standard_streams(dead: str) -> None:
+    def attempt() -> None:
+        os.write(2, b"")
+        with open(os.devnull, "wb") as file:
+            os.write(file.fileno(), b"x")
+        requests.post(dead, timeout=5)
 
     rides(attempt)
 
@@ -207,10 +228,16 @@ def test_what_is_not_seen(monkeypatch: pytest.MonkeyPatch, dead: str) -> None:
     monkeypatch.setattr(events, "_get_running_loop", Loop)
     assert "event loop" in unseen(sys.modules)
     monkeypatch.undo()
-    for name in ("gevent.monkey", "eventlet.patcher"):
+    for name in ("gevent.monkey", "eventlet.patcher"):  # which is said, whatever else is not known
         module: Any = ModuleType(name)
         module.is_module_patched = module.is_monkey_patched = lambda what: what == "socket"
         assert "sockets are in place" in unseen({name: module})
+    used: Any = SimpleNamespace(
+        get_hub_if_exists=object, _threadlocal=SimpleNamespace(hub=1), is_thin_mode=lambda: False
+    )
+    for name in ("gevent.socket", "gevent._hub_local", "eventlet.hubs"):
+        assert "is in use" in unseen({name: used})
+    assert "thick mode" in unseen({"oracledb": used})
 
 
 # Pools, and proxies of TCP.
@@ -286,7 +313,8 @@ def test_a_read_behind_a_clients_own_tries() -> None:
 
 def test_it_is_taken_away_whole() -> None:
     code = """
-import asyncio, ctypes.util, http.client, httpcore, aiohttp, urllib3, ssl, queue, trio
+import anyio.streams.memory, anyio._backends._asyncio, asyncio
+import ctypes.util, http.client, httpcore, aiohttp, urllib3, ssl, queue, trio
 import xmlrpc.client
 import concurrent.futures.thread, multiprocessing.pool, multiprocessing.connection, logging
 import sys
@@ -350,10 +378,9 @@ assert "asyncio" not in sys.modules
 
 
 def test_a_release_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    from outlast._evidence import patches, unseen
+    from outlast._evidence import unseen
 
-    monkeypatch.setattr(unseen, "not_known", names := set())  # type: ignore[var-annotated]
-    monkeypatch.setattr(patches, "not_known", names)
+    monkeypatch.setattr(unseen, "unwatched", set())
     module = ModuleType("changed")
     monkeypatch.setitem(sys.modules, "changed", module)
     own = Patches({"changed": lambda each, what: each.replace(what.Gone, "send", lambda f: f)})
@@ -388,6 +415,7 @@ def unwatched() -> Iterator[None]:
     watch.unwatch()
     yield
     watch._off = False
+    unwatched_for.clear()
 
 
 def test_without_watching(unwatched: None, dead: str) -> None:
@@ -395,6 +423,34 @@ def test_without_watching(unwatched: None, dead: str) -> None:
         write()(lambda: requests.post(dead, timeout=5))()
     with outlast.testing.virtual_time(), pytest.raises(outlast.Exhausted):
         write(budget=5, only_request=True)(lambda: requests.post(dead, timeout=5))()
+
+
+def test_half_a_watch(dead: str) -> None:
+    """Somebody has wrapped a client's methods meanwhile, so that they stay."""
+
+    def wrapped(original: Any) -> Any:
+        def by_somebody(*args: Any) -> Any:
+            return original(*args)
+
+        return by_somebody
+
+    watch.install()
+    methods: list[tuple[Any, str]] = [
+        (http.client.HTTPConnection, "send"),
+        (urllib3.connection.HTTPConnection, "connect"),
+    ]
+    ours = [getattr(*method) for method in methods]
+    for method, own in zip(methods, ours, strict=True):
+        setattr(*method, wrapped(own))
+    watch.unwatch()
+    try:
+        with pytest.raises(outlast.Indeterminate, match=r"unwatch\(\) has ended"):
+            write()(lambda: requests.post(dead, timeout=5))()
+    finally:
+        for method, own in zip(methods, ours, strict=True):
+            setattr(*method, own.__wrapped__)
+        watch._off = False
+        unwatched_for.clear()
 
 
 def test_a_request_of_another_attempt_on_the_same_connection() -> None:

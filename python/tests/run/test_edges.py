@@ -42,6 +42,56 @@ def test_a_mapping_that_is_wrong_keeps_the_exception(
     assert isinstance(raised.value.__cause__, ConnectionRefusedError)
 
 
+def test_an_exception_that_cannot_say_what_it_is(clock: VirtualClock) -> None:
+    class Mute(ConnectionRefusedError):
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    def mute() -> None:
+        raise Mute
+
+    for write in (False, True):
+        with pytest.raises(Mute):
+            outlast.retry(remote=True, write=write)(mute)()
+
+
+def test_a_plugin_that_cannot_decide_hides_no_exception(
+    clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As under eventlet, when it has replaced the locks of a plugin that is loaded."""
+
+    def unlocked(*_: Any) -> Any:
+        raise RuntimeError("cannot notify on un-acquired lock")
+
+    monkeypatch.setattr("outlast._policy.session.Session.next", unlocked)
+    with pytest.raises(outlast.PluginError, match="un-acquired lock") as raised:
+        outlast.retry(remote=True, write=True)(refused)()
+    assert isinstance(raised.value.__cause__, ConnectionRefusedError)
+
+
+def test_a_method_of_a_class(clock: VirtualClock) -> None:
+    class Client:
+        @outlast.retry(remote=True, write=False)
+        @classmethod
+        def name(cls) -> str:
+            return cls.__name__
+
+        @outlast.retry(remote=True, write=False)
+        @staticmethod
+        def double(value: int) -> int:
+            return 2 * value
+
+    for client in (Client, Client()):
+        assert client.name() == "Client"
+        assert client.double(2) == 4
+
+
+def test_a_function_that_gives_a_generator(clock: VirtualClock) -> None:
+    given = outlast.retry(remote=True, write=False)(lambda: (n for n in (1, 2)))
+    with pytest.warns(UserWarning, match="gave a generator: what that does later"):
+        assert list(given()) == [1, 2]
+
+
 def test_a_judge_that_is_wrong(clock: VirtualClock) -> None:
     with pytest.raises(TypeError, match="judge gave a str"):
         outlast.retry(remote=True, write=False, judge=lambda _: "bad")(int)()  # type: ignore[arg-type, return-value]

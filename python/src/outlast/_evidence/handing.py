@@ -4,13 +4,15 @@ requests nobody can charge to it. These places only withdraw what was seen.
 
 from __future__ import annotations
 
+import socket
+import sys
 from contextvars import Context
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 from .patches import Patches
-from .requests import Within, current
+from .requests import Request, Requests, Within, current
 
 THREAD = "a thread was started, and what it sent cannot be seen"
 
@@ -55,13 +57,40 @@ def tasks(patches: Patches, module: ModuleType) -> None:
             task = original(self, *args, **kwargs)
             attempt = current.get()
             if attempt is not None:
+                context = kwargs.get("context")
+                if context is not None and context.get(current) is not attempt:
+                    attempt.hide("a task was begun in another context")
                 attempt.job(task)
             return task
 
         return create_task
 
+    def later(original: Any) -> Any:
+        def call_at(*args: Any, **kwargs: Any) -> Any:
+            timer = original(*args, **kwargs)
+            attempt = current.get()
+            if attempt is not None:
+                attempt.timer(timer)
+            return timer
+
+        return call_at
+
     patches.replace(module.BaseEventLoop, "create_task", make)
+    patches.replace(module.BaseEventLoop, "call_at", later)
+    patches.replace(module.BaseEventLoop, "call_soon_threadsafe", _from_outside)
     patches.replace(module.BaseEventLoop, "shutdown_default_executor", _aside)
+
+
+def _from_outside(original: Any) -> Any:
+    """What a loop may do in any context, unless it only hears that a job has ended."""
+
+    def call_soon_threadsafe(self: Any, callback: Any, *args: Any, **kwargs: Any) -> Any:
+        attempt = current.get()
+        if attempt is not None and getattr(callback, "__module__", "") != "asyncio.futures":
+            attempt.hide("something was given to an event loop from outside of it")
+        return original(self, callback, *args, **kwargs)
+
+    return call_soon_threadsafe
 
 
 def _aside(original: Any) -> Any:
@@ -90,7 +119,7 @@ def threads(patches: Patches, module: ModuleType) -> None:
             attempt = current.get()
             if attempt is None:
                 return original(self, fn, *args, **kwargs)
-            resolves = getattr(fn, "__name__", "") in _RESOLVING
+            resolves = _resolves(fn)
             carried = _context(fn)
             seen = carried is not None and carried.get(current) is attempt
             if not (resolves or seen):
@@ -106,8 +135,13 @@ def threads(patches: Patches, module: ModuleType) -> None:
     patches.replace(module.ThreadPoolExecutor, "submit", make)
 
 
-_RESOLVING = {"getaddrinfo", "getnameinfo", "_getaddrinfo_debug"}
-"""What an event loop does on a thread of its own, and sends no request."""
+def _resolves(function: Any) -> bool:
+    """What an event loop does on a thread of its own, and sends no request."""
+    if function in (socket.getaddrinfo, socket.getnameinfo):
+        return True
+    loop = sys.modules.get("asyncio.base_events")
+    debug = None if loop is None else loop.BaseEventLoop._getaddrinfo_debug
+    return debug is not None and getattr(function, "__func__", None) is debug
 
 
 def _context(function: Any) -> Context | None:
@@ -151,18 +185,103 @@ def nurseries(patches: Patches, module: ModuleType) -> None:
     _hiding(patches, module.Nursery, ("start_soon", "start"), "a task was begun")
 
 
+def system_tasks(patches: Patches, module: ModuleType) -> None:
+    """The module ``trio.lowlevel``."""
+    _hiding(patches, module, ("spawn_system_task",), "a task was begun")
+
+
+def channels(patches: Patches, module: ModuleType) -> None:
+    """The module ``trio._channel``."""
+    _hiding(patches, module.MemorySendChannel, ("send_nowait",), _CHANNEL)
+
+
+def streams(patches: Patches, module: ModuleType) -> None:
+    """The module ``anyio.streams.memory``."""
+    _hiding(patches, module.MemoryObjectSendStream, ("send_nowait",), _CHANNEL)
+
+
+_CHANNEL = "something was sent on a channel, which others may take jobs from"
+
+
+def workers(patches: Patches, module: ModuleType) -> None:
+    """The module ``anyio._backends._asyncio``, whose threads run what they get on a
+    queue, in its sender's context.
+    """
+
+    def make(original: Any) -> Any:
+        def start(self: Any) -> Any:
+            with Within(None):
+                return original(self)
+
+        return start
+
+    patches.replace(module.WorkerThread, "start", make)
+
+
+class _Carried:
+    """A function that runs in the attempt's context, on another thread."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._ended = False
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self._function(*args)
+        finally:
+            self._ended = True
+
+    def done(self) -> bool:
+        return self._ended
+
+
+def _carried(attempt: Requests | Request, item: Any) -> Any:
+    """What is put on a queue of anyio's for a thread: seen as a job; ``None``: it is
+    put on another.
+    """
+    worker = sys.modules.get("anyio._backends._asyncio")
+    if worker is None or not (isinstance(item, tuple) and len(item) > 1):
+        return None
+    context, function, *rest = item
+    if _putter() != worker.__name__ or not isinstance(context, Context):
+        return None
+    if context.get(current) is not attempt:
+        return None
+    job = _Carried(function)
+    attempt.job(job)
+    return (context, job, *rest)
+
+
+def _is_pools(stack: Any) -> bool:
+    return type(stack).__name__ == "LifoQueue" and "urllib3" in _putter().split(".")
+
+
+def _putter() -> str:
+    """The module that puts something on a queue: the caller of the method, of
+    ``put_nowait`` where that calls it.
+    """
+    frame = sys._getframe(3)
+    if frame.f_globals.get("__name__") == "queue" and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__"))
+
+
 def queues(patches: Patches, module: ModuleType) -> None:
-    """The modules ``queue`` and ``asyncio.queues``. Pools of connections keep theirs
-    on a stack, so that is no queue of jobs.
+    """The modules ``queue`` and ``asyncio.queues``. urllib3 keeps connections on a
+    stack, which is no queue of jobs.
     """
     name = "put_nowait" if module.__name__.startswith("asyncio") else "put"
 
     def make(original: Any) -> Any:
-        def put(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def put(self: Any, item: Any, *args: Any, **kwargs: Any) -> Any:
             attempt = current.get()
-            if attempt is not None and not isinstance(self, module.LifoQueue):
-                attempt.hide("something was put on a queue, which others may take jobs from")
-            return original(self, *args, **kwargs)
+            if attempt is not None and not _is_pools(self):
+                carried = _carried(attempt, item)
+                if carried is None:
+                    attempt.hide("something was put on a queue, which others may take jobs from")
+                else:
+                    item = carried
+            return original(self, item, *args, **kwargs)
 
         return put
 

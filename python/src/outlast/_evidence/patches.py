@@ -63,7 +63,7 @@ class Patches:
                 try:
                     self._wanted[module.__name__](self, module)
                 except Exception:  # a release that has changed, or something else in its place
-                    not_known.add(module.__name__)
+                    not_known(module.__name__)
 
     def replace(self, owner: Any, name: str, make: Make) -> None:
         """Put a function in place of another.

@@ -12,6 +12,7 @@ import time
 import weakref
 from contextlib import suppress
 from contextvars import ContextVar, Token
+from functools import partial
 from typing import Any
 
 from .unseen import unseen
@@ -54,13 +55,13 @@ class Requests:
 
     Attributes:
         last: The request that was begun last.
-        late: Something was sent after the attempt had ended.
+        late: What was sent after the attempt had ended; ``""``: nothing.
     """
 
     def __init__(self, outer: Requests | Request | None = None) -> None:
         self.began = time.monotonic()
         self.last: Request | None = None
-        self.late = False
+        self.late = ""
         self._outer = outer.attempt if outer is not None else None
         self._gone: set[Request] = set()
         self._other = ""  # what else was sent
@@ -68,6 +69,7 @@ class Requests:
         self._ended = False
         self._sockets: weakref.WeakSet[Any] | None = None  # that its requests use
         self._jobs: list[weakref.ref[Any]] = []
+        self._timers: list[weakref.ref[Any]] = []
 
     @property
     def attempt(self) -> Requests:
@@ -78,6 +80,8 @@ class Requests:
         """The attempt has ended: what is under way still may be sent."""
         if any((job := each()) is not None and not job.done() for each in self._jobs):
             self.hide("a task that it began still runs")
+        elif self.sent_nothing and self._waits():
+            self.hide("a callback that it left with the event loop is still to run")
         self._look()
         self._ended = True
 
@@ -87,6 +91,7 @@ class Requests:
         """
         self.last = self._sockets = None
         self._jobs.clear()
+        self._timers.clear()
         self._gone.clear()
 
     def adopt(self, part: Requests) -> None:
@@ -124,14 +129,14 @@ class Requests:
     def sends(self, what: str) -> None:
         """Something was sent that was not seen as a request."""
         self._other = self._other or what
-        self._tell_late()
+        self._tell_late(what)
         if self._outer is not None:
             self._outer.sends(what)
 
     def hide(self, what: str) -> None:
         """Something went where it cannot be seen."""
         self._hidden = self._hidden or what
-        self._tell_late()
+        self._tell_late(what)
         if self._outer is not None:
             self._outer.hide(what)
 
@@ -141,10 +146,16 @@ class Requests:
         if self._outer is not None:
             self._outer.job(task)
 
+    def timer(self, handle: Any) -> None:
+        """A timer of an event loop, which must have run, or be cancelled, likewise."""
+        self._timers.append(weakref.ref(handle))
+        if self._outer is not None:
+            self._outer.timer(handle)
+
     def left(self, request: Request) -> None:
         """A request leaves."""
         self._gone.add(request)
-        self._tell_late()
+        self._tell_late(f"{request} left")
         if self._outer is not None:
             self._outer.left(request)
 
@@ -162,8 +173,31 @@ class Requests:
         if self._outer is not None:
             self._outer.owns(sock)
 
-    def _tell_late(self) -> None:
-        self.late = self.late or self._ended
+    def _tell_late(self, what: str) -> None:
+        if self._ended:
+            self.late = self.late or what
+
+    def _waits(self) -> bool:
+        """Whether the event loop is still to run something of the attempt's."""
+        timers = (each() for each in self._timers)
+        if any(t is not None and t._scheduled and not t.cancelled() for t in timers):
+            return True
+        events = sys.modules.get("asyncio.events")
+        loop = None if events is None else events._get_running_loop()
+        ready: Any = getattr(loop, "_ready", ())
+        return any(
+            self._is_part(each._context.get(current))
+            for each in ready
+            if not each.cancelled() and not _is_own(each._callback)
+        )
+
+    def _is_part(self, inner: Requests | Request | None) -> bool:
+        """Whether that is this attempt, or a call's within it."""
+        while isinstance(inner, Requests):
+            if inner is self:
+                return True
+            inner = inner._outer
+        return False
 
     def _look(self) -> None:
         what = unseen(sys.modules)
@@ -268,3 +302,23 @@ class Request:
 
     def job(self, task: Any) -> None:
         """A task of the client's."""
+
+    def timer(self, handle: Any) -> None:
+        """A timer of the client's."""
+
+
+def _is_own(callback: Any) -> bool:
+    """What an event loop does for itself: it closes a connection, or tells a task, or
+    somebody who waits, that something has ended. A task that has not is another matter.
+    """
+    while isinstance(callback, partial):
+        callback = callback.func
+    owner: Any = getattr(callback, "__self__", None)
+    if hasattr(owner, "get_coro"):
+        return bool(owner.done())
+    module = getattr(callback, "__module__", None) or type(owner).__module__
+    own = ("asyncio.", "_asyncio", "builtins")
+    return module.startswith(own) and getattr(callback, "__name__", "") not in _WRITES
+
+
+_WRITES = ("write", "writelines", "write_eof", "sendto", "set", "put_nowait")

@@ -4,6 +4,8 @@ watched, and all there is of the others.
 
 from __future__ import annotations
 
+import os
+import stat
 import time
 from contextlib import suppress
 from operator import attrgetter
@@ -21,6 +23,37 @@ def sockets(patches: Patches, module: ModuleType) -> None:
     for name in ("send", "sendall", "sendto", "sendmsg", "sendfile"):
         if hasattr(module.socket, name):  # Windows has no sendmsg
             _writing(patches, module.socket, name)
+
+
+def descriptors(patches: Patches, module: ModuleType) -> None:
+    """The module ``os``, whose functions write to sockets and pipes by their number."""
+    for name, place in (("write", 0), ("writev", 0), ("sendfile", 0), ("splice", 1)):
+        if hasattr(module, name):
+            _by_number(patches, module, name, place)
+
+
+def _by_number(patches: Patches, module: ModuleType, name: str, place: int) -> None:
+    def make(original: Any) -> Any:
+        def write(*args: Any, **kwargs: Any) -> Any:
+            attempt = current.get()
+            if attempt is not None and (len(args) <= place or _is_way_out(args[place])):
+                attempt.attempt.sends("bytes were written to a socket or a pipe by its number")
+            return original(*args, **kwargs)
+
+        return write
+
+    patches.replace(module, name, make)
+
+
+def _is_way_out(number: Any) -> bool:
+    """Whether a descriptor leads to somebody else, and is no standard stream."""
+    if number in (1, 2):
+        return False
+    try:
+        mode = os.fstat(number).st_mode
+    except (OSError, TypeError):  # nothing is written
+        return False
+    return stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)
 
 
 def tls(patches: Patches, module: ModuleType) -> None:

@@ -8,22 +8,44 @@ from typing import Any
 IN_C = {
     "_mysql_connector": "mysql-connector's C extension",
     "MySQLdb": "mysqlclient",
+    "_awscrt": "awscrt",
+    "_pulsar": "pulsar-client",
+    "_pylibmc": "pylibmc",
+    "aerospike": "aerospike",
     "confluent_kafka": "confluent-kafka",
+    "couchbase": "couchbase",
     "curl_cffi": "curl_cffi",
+    "cx_Oracle": "cx_Oracle",
+    "deltalake": "deltalake",
+    "glide": "valkey-glide",
+    "glide_sync": "valkey-glide",
     "grpc": "grpc",
     "lancedb": "lancedb",
     "psycopg": "psycopg",
     "psycopg2": "psycopg2",
+    "primp": "primp",
+    "pyarrow._flight": "pyarrow.flight",
+    "pyarrow._fs": "pyarrow.fs",
     "pycurl": "pycurl",
     "pymssql": "pymssql",
     "pyodbc": "pyodbc",
+    "rnet": "rnet",
+    "temporalio.bridge": "temporalio",
+    "tls_client": "tls_client",
+    "uvloop": "uvloop",
+    "winloop": "winloop",
     "zmq": "pyzmq",
 }
 """Packages that write to sockets by themselves, by a module that is loaded once
 they can. What they send, and in whose name, cannot be told."""
 
-not_known: set[str] = set()
-"""Modules of a release that is not known, so that they are not watched."""
+unwatched: set[str] = set()
+"""Why something is not watched that should be, for a person."""
+
+
+def not_known(name: str) -> None:
+    """A module is of another release than those whose methods are known."""
+    unwatched.add(f"{name} is of a release that is not known, and cannot be watched")
 
 
 def unseen(modules: Mapping[str, Any]) -> str:
@@ -31,19 +53,33 @@ def unseen(modules: Mapping[str, Any]) -> str:
     for name, what in IN_C.items():
         if name in modules:
             return f"{what} is loaded, and cannot be watched"
-    for name in not_known:
-        return f"{name} is of a release that is not known, and cannot be watched"
-    return _patched(modules) or _loop(modules)
+    why = _thick(modules) or _green(modules) or _loop(modules)
+    return why or next(iter(unwatched), "")
 
 
-def _patched(modules: Mapping[str, Any]) -> str:
-    """Green threads, which run one another's code."""
-    monkey = modules.get("gevent.monkey")
-    if monkey is not None and monkey.is_module_patched("socket"):
-        return "gevent's sockets are in place of Python's, and cannot be watched"
-    patcher = modules.get("eventlet.patcher")
-    if patcher is not None and patcher.is_monkey_patched("socket"):
-        return "eventlet's sockets are in place of Python's, and cannot be watched"
+def _thick(modules: Mapping[str, Any]) -> str:
+    """Oracle's driver, where it leaves the network to a library."""
+    driver = modules.get("oracledb")
+    if driver is None or driver.is_thin_mode():
+        return ""
+    return "oracledb's thick mode is on, and cannot be watched"
+
+
+def _green(modules: Mapping[str, Any]) -> str:
+    """Green threads, which run one another's code, in contexts of their own."""
+    for name, patcher, patched in (
+        ("gevent", "gevent.monkey", "is_module_patched"),
+        ("eventlet", "eventlet.patcher", "is_monkey_patched"),
+    ):
+        monkey = modules.get(patcher)
+        if monkey is not None and getattr(monkey, patched)("socket"):
+            return f"{name}'s sockets are in place of Python's, and cannot be watched"
+    hub = modules.get("gevent._hub_local")
+    if "gevent.socket" in modules or (hub is not None and hub.get_hub_if_exists() is not None):
+        return "gevent is in use, and cannot be watched"
+    hubs = modules.get("eventlet.hubs")
+    if hubs is not None and hasattr(hubs._threadlocal, "hub"):
+        return "eventlet is in use, and cannot be watched"
     return ""
 
 

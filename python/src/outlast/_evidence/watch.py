@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .unseen import not_known
+from .unseen import not_known, unwatched
 
 if TYPE_CHECKING:
     from .patches import Patches
 
 _patches: Patches | None = None  # once something was watched
 _off = False
+
+OFF = "outlast.unwatch() has ended the watching"
+"""Half a watch would be worse than none: what others have wrapped stays in place."""
 
 
 def install() -> None:
@@ -26,7 +29,7 @@ def install() -> None:
         try:
             sys.addaudithook(handing.audit)  # there is no way to take one away
         except RuntimeError:  # another one does not allow it
-            not_known.add("an audit hook of this program")
+            not_known("an audit hook of this program")
     _patches.install()
 
 
@@ -38,5 +41,6 @@ def unwatch() -> None:
     """
     global _off
     _off = True
+    unwatched.add(OFF)
     if _patches is not None:
         _patches.remove()

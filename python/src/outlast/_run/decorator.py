@@ -12,6 +12,7 @@ from .._call.call import Call
 from .._call.errors import OutlastError
 from .._call.outcome import Outcome, error_of
 from .._call.result import Result
+from .._call.warnings import warn
 from .._policy.document import FUNCTIONS
 from .._time import clock
 from .policy import Policy
@@ -117,6 +118,8 @@ def retry(
 
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("outlast: a generator cannot be retried: it may have given values")
+        if isinstance(function, (classmethod, staticmethod)):
+            return type(function)(decorate(function.__func__))
         own = call if label is not None else replace(call, label=_name(function))
         task = Task(chosen, own, repairs=repair is not None, options=options)
         calls = _Calls(task, judge, repair, reraise)
@@ -176,6 +179,8 @@ class _Calls:
             values[:] = [function()]
             if _is_to_be_awaited(values[0]):
                 raise ToBeAwaited(current.get())
+            if inspect.isgenerator(values[0]) or inspect.isasyncgen(values[0]):
+                warn("the function gave a generator: what that does later is not retried")
             return self._judged(values[0])
 
         ended = perform.run(self._task, attempt, clock.current().sleep, self._repair)

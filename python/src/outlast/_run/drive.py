@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import events
 from .._call.action import Retry, Stop, WakeBy
 from .._call.errors import PluginError
+from .._call.known import line
 from .._call.outcome import Outcome
 from .._call.result import Result
 from .._evidence.requests import Requests, current
@@ -42,9 +43,9 @@ MOST_LOOK = 0.5
 """Seconds that a look at a listener which may close at once lasts, at least and at
 most; between these as long as the attempt that was closed (choices)."""
 
-_LATE = Result(
-    failure="broke", message="a request of an earlier attempt was sent after that had ended"
-)
+_AFTER = "a request of an earlier attempt was sent after that had ended"
+
+_LATE = Result(failure="broke", message=_AFTER)
 
 
 class Driver:
@@ -95,6 +96,10 @@ class Driver:
             try:
                 # Deciding waits for nothing, once the plugin is loaded.
                 action = yield from self._decide(result, now)
+            except RuntimeError as e:  # such as of locks that were replaced meanwhile
+                failed = PluginError("asking the policy", line(e), result=result)
+                failed.__cause__ = e
+                return self._failed(failed, attempted=False)
             except BaseException as e:
                 return self._failed(e, attempted=False)
             if isinstance(action, Stop):
@@ -122,7 +127,7 @@ class Driver:
         self._waited = False
         seen = self._task.look_on(self._outer)
         started = self.now()
-        late = any(before.late for before in self._unsent)
+        late = next((before.late for before in self._unsent if before.late), "")
         done = Done(_LATE) if late else (yield MakeAttempt(seen))
         ended = self.now()
         try:
@@ -134,7 +139,7 @@ class Driver:
         if seen is not None:
             evidence, peer = self._evidence(result, seen)
         if late:
-            self._missing = str(_LATE.message)
+            self._missing = f"{_AFTER}: {late}"
         result = timed(result, started, ended, evidence)
         if result.failure == "broke" and peer is not None:
             patience = min(max(LEAST_LOOK, ended - started), MOST_LOOK)
@@ -167,6 +172,8 @@ class Driver:
         """
         call, evidence, peer = self._task.call, {}, None
         if not (result.ok or result.is_process):
+            if call.one_request is False:
+                seen.hide("its caller says that it may make several requests")
             seen.end()
             since = seen.began if self._failed_at is None else self._failed_at
             evidence = evidence_of(result, seen, since, self._task.only_request)

@@ -110,7 +110,10 @@ class Task:
             if given is not None:
                 return given
         last = None if seen is None else seen.last
-        return result_after(error, None if last is None else last.left)
+        try:
+            return result_after(error, None if last is None else last.left)
+        except Exception:  # by a property or a text of its own: then it says nothing
+            return None
 
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""
