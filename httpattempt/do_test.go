@@ -302,6 +302,22 @@ func TestGoAway(t *testing.T) {
 	}
 }
 
+// A status line that is cut is no answer yet; another protocol's is none at all.
+func TestStatusLines(t *testing.T) {
+	for line, want := range map[string]abi.Failure{
+		"H": abi.FailureBroke, "HTTP/1.": abi.FailureBroke, "HTTP/1.1": abi.FailureBroke, "HTTP/1.1 ": abi.FailureBroke,
+		"HTTP/1.1 20": abi.FailureBroke, "HTTP/1.1 200 OK": abi.FailureCut, "SSH-2.0-x\r\n": abi.FailureMalformed,
+	} {
+		s := newStage(t, answers(func(_ *stage, c net.Conn) {
+			io.WriteString(c, line)
+			c.Close()
+		}))
+		if r, err := what(t, httpattempt.Do(s.client, s.request(t, false), nil)); r.Failure != want || r.Sent != abi.SentYes {
+			t.Errorf("%q: %+v, %v", line, r, err)
+		}
+	}
+}
+
 // A connection that was idle since before the call's first failure is stale; one
 // that came after is not.
 func TestStale(t *testing.T) {

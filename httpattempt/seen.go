@@ -328,7 +328,7 @@ func (e *exchange) broken(ctx context.Context, c *call, last *try) abi.Failure {
 	switch {
 	case isAlert(e.err):
 		return abi.FailureUntrusted // as TLS 1.3 refuses a client's certificate
-	case e.unprocessed():
+	case e.unprocessed(), begun.MatchString(e.err.Error()):
 		return abi.FailureBroke
 	case last.heard || e.status != 0:
 		if isGone(e.err) || last.http2 && isReset(e.err) {
@@ -342,6 +342,10 @@ func (e *exchange) broken(ctx context.Context, c *call, last *try) abi.Failure {
 	}
 	return abi.FailureBroke
 }
+
+// begun is net/http's error for a status line that ended within its version or its
+// code: HTTP has been spoken, and no answer has come.
+var begun = regexp.MustCompile(`malformed HTTP (response "(H|HT|HTT|HTTP|HTTP/1?\.?[01]?)"|status code "[0-9]{0,2}")$`)
 
 // isGone says whether a connection was closed or reset, or could not be made.
 func isGone(err error) bool {
