@@ -513,7 +513,7 @@ func TestSpentRequests(t *testing.T) {
 	again.GetBody = func() (io.ReadCloser, error) { return nil, own }
 	got := away.call(t, false, httpattempt.Do(away.client, again, nil))
 	var dial *net.OpError
-	if got.outcome.Effects != abi.EffectsNone || !errors.Is(got.err, own) || !errors.As(got.err, &dial) || got.outcome.Attempts != 2 {
+	if got.outcome.Effects != abi.EffectsNone || !errors.Is(got.err, own) || !errors.As(got.err, &dial) || got.outcome.Attempts != 2 || !strings.Contains(got.err.Error(), "not tried again, since it cannot be repeated") {
 		t.Errorf("GetBody: %+v, %v", got.outcome, got.err)
 	}
 }

@@ -59,11 +59,19 @@ func (d *decision) message(o *abi.Outcome) string {
 	text := o.Kind + " after " + tries
 	switch o.Reason {
 	case abi.ReasonStreamed:
-		text += ": not tried again, since its output has been passed on"
+		text += ": not tried again, since " + d.spent()
 	case abi.ReasonRepairFailed:
 		text += ": the repair failed"
 	}
 	return text + d.effectsText(o)
+}
+
+// spent is why an attempt cannot be made a second time.
+func (d *decision) spent() string {
+	if d.view != nil && !d.view.result.IsProcess() {
+		return "it cannot be repeated"
+	}
+	return "its output has been passed on"
 }
 
 // effectsText says of a write whether it may have been applied.

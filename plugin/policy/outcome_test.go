@@ -77,7 +77,8 @@ func TestMessages(t *testing.T) {
 		{"a failed write", steady(t, "150s"), write0(1), always(step{0, strange}), "failed after 1 attempt over 0 s; it may have been applied: look before trying again"},
 		{"a refused write", steady(t, "150s"), write0(1), always(step{0, usage}), "failed after 1 attempt over 0 s; nothing was applied"},
 		{"a broken write", steady(t, "150s"), write0(1), inOrder(step{0, refused}, step{0, broken}), "interrupted after 2 attempts over 0.5 s; it may have been applied: look before trying again"},
-		{"streamed", steady(t, "150s"), read0(1), always(step{0, abi.Result{TimedOut: true, Streamed: true}}), "timed_out after 1 attempt over 0 s: not tried again, since its output has been passed on"},
+		{"streamed", steady(t, "150s"), read0(1), always(step{0, abi.Result{TimedOut: true, Streamed: true}}), "timed_out after 1 attempt over 0 s: not tried again, since it cannot be repeated"},
+		{"a streamed command", steady(t, "150s"), read0(1), always(step{0, abi.Result{Signal: "SIGKILL", TimedOut: true, Streamed: true}}), "timed_out after 1 attempt over 0 s: not tried again, since its output has been passed on"},
 		{"a failed repair", steady(t, "150s"), localWrite(), inOrder(step{0, drifted}, step{0, panicked}), "needs_repair after 1 attempt over 0 s: the repair failed; nothing was applied"},
 		{"cancelled", steady(t, "150s"), write0(1), inOrder(step{0, refused}, step{0, abi.Result{Signal: "SIGINT"}}), "cancelled after 2 attempts over 0.5 s; it may have been applied: look before trying again"},
 	} {
