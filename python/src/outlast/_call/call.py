@@ -29,9 +29,9 @@ class Call:
             is. Once an attempt that may have been applied has been followed by
             another, the call ends as :class:`Indeterminate` unless it succeeds.
         one_request: Whether an attempt is known to make one request that can have
-            effects. ``False``: it may make several, so what it reports does not
-            prove that nothing of a write was applied. ``None``: the policy's
-            rules alone decide.
+            effects. ``False``: it may make several, so neither what it reports nor
+            what was seen of it proves that nothing of a write was applied. ``None``:
+            the policy's rules alone decide.
         refuses_before_acting: The caller's word that this server answers 409, 410,
             412, 422, 429 and 503 before it does anything. Of a server that may act
             first it makes a write apply twice.

@@ -184,19 +184,13 @@ class Requests:
             return True
         events = sys.modules.get("asyncio.events")
         loop = None if events is None else events._get_running_loop()
-        ready: Any = getattr(loop, "_ready", ())
-        return any(
-            self._is_part(each._context.get(current))
-            for each in ready
-            if not each.cancelled() and not _is_own(each._callback)
-        )
-
-    def _is_part(self, inner: Requests | Request | None) -> bool:
-        """Whether that is this attempt, or a call's within it."""
-        while isinstance(inner, Requests):
-            if inner is self:
+        # Thousands of calls may fail at once, and other threads add to it meanwhile.
+        for each in tuple(getattr(loop, "_ready", ())):
+            inner = each._context.get(current)
+            while inner is not None and inner is not self:  # but of a call within the attempt
+                inner = getattr(inner, "_outer", None)
+            if inner is not None and not each.cancelled() and not _is_own(each._callback):
                 return True
-            inner = inner._outer
         return False
 
     def _look(self) -> None:
