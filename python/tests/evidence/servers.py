@@ -63,6 +63,7 @@ class Exchange:
         self.server = server
         self.connection = connection
         self.stays = False
+        self.request = request
         tag = re.search(rb"tag-\d+", request)
         self._tag = tag.group() if tag else b""
 
@@ -238,7 +239,7 @@ def _one(server: Server, connection: socket.socket) -> Iterator[Exchange]:
             if line == b"transfer-encoding: chunked":
                 while not body.endswith(b"0\r\n\r\n"):
                     body += _some(connection)
-        yield Exchange(server, connection, head + body)
+        yield Exchange(server, connection, head + b"\r\n\r\n" + body)
 
 
 def _two(server: Server, connection: socket.socket) -> Iterator[Exchange]:

@@ -230,6 +230,27 @@ def piped(_: str) -> None:
         one.send("job")
 
 
+def event(_: str) -> None:
+    EVENT.set()
+
+
+def condition(_: str) -> None:
+    with CONDITION:
+        CONDITION.notify()
+
+
+def semaphore(_: str) -> None:
+    threading.Semaphore().release()
+
+
+def told_by_a_signal(_: str) -> None:
+    os.kill(os.getpid(), 0)
+
+
+def between_processes(_: str) -> None:
+    FORK.Event().set()
+
+
 def raw(url: str) -> None:
     sock = _socket.socket()
     sock.connect(("127.0.0.1", int(url.rsplit(":", 1)[1].strip("/"))))
@@ -284,6 +305,8 @@ def os_write_to_a_pipe(_: str) -> None:
     os.close(two)
 
 
+EVENT = threading.Event()
+CONDITION = threading.Condition()
 JOBS: queue.Queue[str] = queue.Queue()
 POOL: Any = None
 
@@ -316,6 +339,11 @@ def pool() -> Iterator[None]:
         (numbered(os_sendfile), "by its number"),
         (numbered(os_splice), "by its number"),
         (os_write_to_a_pipe, "by its number"),
+        (event, "others were told"),
+        (condition, "others were told"),
+        (semaphore, "others were told"),
+        (told_by_a_signal, "another process"),
+        (between_processes, "others were told"),
         (raw, "a connection was made that was not watched"),
         (datagram, "bytes were written to a socket"),
     ],
@@ -498,6 +526,15 @@ def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
     with pytest.raises(outlast.Indeterminate, match="after that had ended: a request by httpx"):
         asyncio.run(main())
     assert len(made) == 1
+
+
+def test_an_event_of_asyncio(dead: str) -> None:
+    async def attempt() -> None:
+        asyncio.Event().set()
+        async with httpx.AsyncClient() as client:
+            await client.post(dead)
+
+    indeterminate(attempt, "others were told")
 
 
 # A claim, and what belies it.

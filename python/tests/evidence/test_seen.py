@@ -35,7 +35,7 @@ from outlast._evidence.unseen import unseen
 from outlast._evidence.unseen import unwatched as unwatched_for
 
 from .clients import CLIENTS
-from .servers import closed_port, closes, dies, drops, ok, quick, serving
+from .servers import Exchange, closed_port, closes, dies, drops, ok, quick, refuses, serving
 from .test_matrix import awaited
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of failing clients
@@ -315,7 +315,7 @@ def test_it_is_taken_away_whole() -> None:
     code = """
 import anyio.streams.memory, anyio._backends._asyncio, asyncio
 import ctypes.util, http.client, httpcore, aiohttp, urllib3, ssl, queue, trio
-import xmlrpc.client
+import xmlrpc.client, multiprocessing.queues, multiprocessing.synchronize
 import concurrent.futures.thread, multiprocessing.pool, multiprocessing.connection, logging
 import sys
 from outlast._evidence import places, watch
@@ -522,3 +522,70 @@ def test_a_plugin_that_has_no_words_for_it() -> None:
     policy = Policy({**quick(), "name": "asks"}, check=False, plugin=Older())
     assert told_result(cut, call, policy) == {"message": "x"}
     assert told_result(cut, call, Policy()) == cut._members()
+
+
+def test_clients_that_come_and_go_in_an_attempt() -> None:
+    """What their loops, locks and pools do is their own affair."""
+
+    async def by_httpx(url: str) -> None:
+        async with httpx.AsyncClient() as client:
+            (await client.post(url)).raise_for_status()
+
+    async def by_aiohttp(url: str) -> None:
+        async with aiohttp.ClientSession(raise_for_status=True) as session:
+            await session.post(url)
+
+    def by_requests(url: str) -> None:
+        with requests.Session() as session:
+            session.post(url, timeout=5).raise_for_status()
+
+    for post in (by_httpx, by_aiohttp, by_requests):
+        with serving(refuses) as server:
+            made = write()(post)
+            with pytest.raises(outlast.Failed) as raised:
+                (asyncio.run(made(server.url)) if post is not by_requests else made(server.url))
+            assert raised.value.outcome.effects == "none", post
+
+
+def away(exchange: Exchange) -> None:
+    """A proxy that makes no tunnel."""
+    assert exchange.request.startswith(b"CONNECT ")
+    exchange.respond(503)
+    exchange.stays = False
+
+
+TO = "https://127.0.0.1:9/"
+
+
+def by_urllib(proxy: str) -> None:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"https": proxy}))
+    opener.open(TO, data=b"x", timeout=5)
+
+
+def by_requests(proxy: str) -> None:
+    requests.post(TO, proxies={"https": proxy}, timeout=5)
+
+
+def by_urllib3(proxy: str) -> None:
+    with urllib3.ProxyManager(proxy, retries=False) as pool:
+        pool.request("POST", TO)
+
+
+def by_httpx(proxy: str) -> None:
+    httpx.post(TO, proxy=proxy)
+
+
+def by_aiohttp(proxy: str) -> None:
+    async def post() -> None:
+        async with aiohttp.ClientSession() as session:
+            await session.post(TO, proxy=proxy)
+
+    asyncio.run(post())
+
+
+@pytest.mark.parametrize("post", [by_urllib, by_requests, by_urllib3, by_httpx, by_aiohttp])
+def test_a_proxy_that_makes_no_tunnel(post: Callable[[str], None], dead: str) -> None:
+    """What it is asked for is no request of the attempt's."""
+    with serving(*[away] * 20) as server:
+        rides(lambda: post(server.url))
+    rides(lambda: post(dead))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import io
+import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
+import httpx
 import pytest
+import requests
 
 import outlast
-from outlast import Call, Policy, Result
+from evidence.servers import Answer, Exchange, serving
+from outlast import Call, Policy, Result, testing
 from outlast.testing import VirtualClock
 
 READ = Call(remote=True, write=False)
@@ -142,3 +148,103 @@ sys.stdout.buffer.write(cloudpickle.dumps((two, three)))
     with pytest.raises(StopIteration) as returned:
         three().send(None)
     assert returned.value.value == 3
+
+
+def order() -> Iterator[bytes]:
+    yield b"an order"
+
+
+async def aorder() -> AsyncIterator[bytes]:
+    yield b"an order"
+
+
+@outlast.retry(remote=True, write=True, refuses_before_acting=True)
+def post(url: str, *, body: Any) -> None:
+    httpx.post(url, content=body).raise_for_status()
+
+
+@outlast.retry(remote=True, write=True, refuses_before_acting=True)
+async def apost(url: str, *, body: Any) -> None:
+    async with httpx.AsyncClient() as client:
+        (await client.post(url, content=body)).raise_for_status()
+
+
+@pytest.fixture
+def bodies() -> list[bool]:
+    """Whether the requests so far had the whole body."""
+    return []
+
+
+@pytest.fixture
+def busy(bodies: list[bool]) -> Iterator[str]:
+    """A server that refuses its first request for load."""
+
+    def answer(status: int) -> Answer:
+        def answered(exchange: Exchange) -> None:
+            bodies.append(b"an order" in exchange.request)
+            exchange.respond(status, Retry_After="0")
+
+        return answered
+
+    with serving(answer(429), answer(200)) as server, testing.virtual_time():
+        yield server.url
+
+
+def test_a_file_is_given_whole_again(busy: str, bodies: list[bool], tmp_path: Path) -> None:
+    (tmp_path / "order").write_bytes(b"an order")
+    with (tmp_path / "order").open("rb") as file:
+        post(busy, body=file)
+    assert bodies == [True, True]
+
+
+def test_bytes_in_memory_are_given_from_where_they_stood() -> None:
+    read = []
+    body = io.BytesIO(b"not an order")
+    body.seek(4)
+
+    @outlast.retry(remote=True, write=False)
+    def take(what: io.BytesIO) -> None:
+        read.append(what.read())
+        if len(read) < 3:
+            raise ConnectionResetError
+
+    with testing.virtual_time():
+        take(body)
+    assert read == [b"an order"] * 3
+
+
+@outlast.retry(remote=True, write=True, refuses_before_acting=True)
+def by_requests(url: str, *, body: Any) -> None:
+    requests.post(url, data=iter(body.readline, b""), timeout=5).raise_for_status()
+
+
+def pipe(url: str) -> None:
+    read, write = os.pipe()
+    os.write(write, b"an order")
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        by_requests(url, body=file)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda url: post(url, body=order()),
+        lambda url: asyncio.run(apost(url, body=aorder())),
+        pipe,
+    ],
+)
+def test_what_was_read_once_is_not_given_empty(
+    give: Callable[[str], None], busy: str, bodies: list[bool]
+) -> None:
+    with pytest.raises(TypeError, match="read only once") as raised:
+        give(busy)
+    assert isinstance(raised.value.__cause__, (httpx.HTTPStatusError, requests.HTTPError))
+    assert bodies == [True]
+
+
+def test_a_generator_that_was_not_read_is_given_again() -> None:
+    with serving() as server:
+        server.away(0.3)
+        post(server.url, body=order())
+        assert server.applied == 1

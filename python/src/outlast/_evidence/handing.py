@@ -20,6 +20,8 @@ EVENTS = {
     "socket.connect": "a connection was made that was not watched",
     "socket.sendto": "bytes were written to a socket that is not watched",
     "socket.sendmsg": "bytes were written to a socket that is not watched",
+    "os.kill": "another process was told something",
+    "os.killpg": "another process was told something",
     **dict.fromkeys(
         (
             "subprocess.Popen",
@@ -86,7 +88,10 @@ def _from_outside(original: Any) -> Any:
 
     def call_soon_threadsafe(self: Any, callback: Any, *args: Any, **kwargs: Any) -> Any:
         attempt = current.get()
-        if attempt is not None and getattr(callback, "__module__", "") != "asyncio.futures":
+        settles = getattr(callback, "__module__", "") == "asyncio.futures"
+        # By this a loop closes asynchronous generators that nobody holds any more.
+        closes = bool(args) and type(args[0]).__name__ == "async_generator_athrow"
+        if attempt is not None and not (settles or closes):
             attempt.hide("something was given to an event loop from outside of it")
         return original(self, callback, *args, **kwargs)
 
@@ -104,11 +109,47 @@ def _aside(original: Any) -> Any:
 
 
 def starts(patches: Patches, module: ModuleType) -> None:
-    """The modules ``threading`` and ``_thread``: before 3.12 there is no event for it."""
+    """The module ``_thread``: before 3.12 there is no event for it."""
+    _hiding(patches, module, ("start_new_thread",), THREAD)
+
+
+def signals(patches: Patches, module: ModuleType) -> None:
+    """The modules ``threading``, ``asyncio.locks`` and ``multiprocessing.synchronize``,
+    by which somebody who waits is told that there is something to do. Clients and their
+    loops have events and locks of their own.
+    """
     if module.__name__ == "threading":
         _hiding(patches, module.Thread, ("start",), THREAD)
-    else:
-        _hiding(patches, module, ("start_new_thread",), THREAD)
+
+    def make(original: Any) -> Any:
+        def tell(self: Any, *args: Any, **kwargs: Any) -> Any:
+            attempt = current.get()
+            if attempt is not None:
+                caller = str(sys._getframe(1).f_globals.get("__name__"))
+                if caller.partition(".")[0] not in _CLIENTS:
+                    attempt.hide("others were told something that they may wait for")
+            return original(self, *args, **kwargs)
+
+        return tell
+
+    patches.replace(module.Event, "set", make)
+    patches.replace(module.Condition, "notify", make)
+    if hasattr(module.Semaphore, "release"):  # a process's is in C
+        patches.replace(module.Semaphore, "release", make)
+
+
+_CLIENTS = {
+    "aiohttp",
+    "anyio",
+    "asyncio",
+    "concurrent",
+    "httpcore",
+    "multiprocessing",
+    "queue",
+    "threading",
+    "trio",
+    "urllib3",
+}
 
 
 def threads(patches: Patches, module: ModuleType) -> None:
@@ -267,8 +308,8 @@ def _putter() -> str:
 
 
 def queues(patches: Patches, module: ModuleType) -> None:
-    """The modules ``queue`` and ``asyncio.queues``. urllib3 keeps connections on a
-    stack, which is no queue of jobs.
+    """The modules ``queue``, ``asyncio.queues`` and ``multiprocessing.queues``. urllib3
+    keeps connections on a stack, which is no queue of jobs.
     """
     name = "put_nowait" if module.__name__.startswith("asyncio") else "put"
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._evidence.requests import Request, Requests
+    from .arguments import Arguments
     from .options import RunOptions
     from .steps import Ended
     from .task import Task
@@ -168,20 +169,27 @@ class _Calls:
 
         return patient
 
-    def _call(self, function: Callable[[], Any]) -> Any:
+    def _call(self, function: functools.partial[Any]) -> Any:
         """A call on this thread, unless the function turns out to be for an event loop."""
         from .._evidence.requests import current
         from . import perform
+        from .arguments import Arguments
 
         values: list[Any] = []
+        given = Arguments((*function.args, *function.keywords.values()))
 
         def attempt() -> Result:
-            values[:] = [function()]
+            given.give()
+            try:
+                values[:] = [function()]
+            except Exception as e:
+                given.failed(e, current.get())
+                raise
             if _is_to_be_awaited(values[0]):
                 raise ToBeAwaited(current.get())
             if inspect.isgenerator(values[0]) or inspect.isasyncgen(values[0]):
                 warn("the function gave a generator: what that does later is not retried")
-            return self._judged(values[0])
+            return self._judged(values[0], given)
 
         ended = perform.run(self._task, attempt, clock.current().sleep, self._repair)
         if isinstance(ended.error, ToBeAwaited):
@@ -190,7 +198,7 @@ class _Calls:
 
     async def _acall(
         self,
-        function: Callable[[], Awaitable[T]],
+        function: functools.partial[Awaitable[T]],
         first: Awaitable[T] | None = None,
         seen: Requests | Request | None = None,
     ) -> T:
@@ -203,26 +211,39 @@ class _Calls:
         """
         from .._evidence.requests import current
         from . import perform
+        from .arguments import Arguments
 
         values: list[T] = []
         began = [] if first is None else [first]
+        given = Arguments((*function.args, *function.keywords.values()))
 
         async def attempt() -> Result:
-            if began and seen is not None and (now := current.get()) is not None:
+            now = current.get()
+            if began and seen is not None and now is not None:
                 now.attempt.adopt(seen.attempt)
-            values[:] = [await (began.pop() if began else function())]
-            return self._judged(values[0])
+            given.give()
+            try:
+                values[:] = [await (began.pop() if began else function())]
+            except Exception as e:
+                given.failed(e, now)
+                raise
+            return self._judged(values[0], given)
 
         ended = await perform.arun(self._task, attempt, clock.current().asleep, self._repair)
         return self._value(ended, values)
 
-    def _judged(self, value: object) -> Result:
+    def _judged(self, value: object, given: Arguments) -> Result:
+        from .._evidence.requests import current
+
         failure = None if self._judge is None else self._judge(value)
         if failure is not None and not isinstance(failure, Result):
             raise TypeError(
                 f"outlast: judge gave a {type(failure).__name__}, and must give a Result or None"
             )
-        return _SUCCESS if failure is None else failure
+        if failure is None:
+            return _SUCCESS
+        given.failed(None, current.get())
+        return failure
 
     def _value(self, ended: Ended, values: list[T]) -> T:
         """What the decorated function returns, or raises."""
