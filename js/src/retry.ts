@@ -108,8 +108,14 @@ function remember(of: unknown, outcome: Outcome): void {
 /** The outcome of the call that an error ended, or that gave an object such as an answer of
  * `fetch`; none if it ended none. */
 export function outcomeOf(of: unknown): Outcome | undefined {
-  if (of instanceof OutlastError && "outcome" in of) {
-    return of.outcome as Outcome;
+  if (typeof of !== "object" || of === null) {
+    return undefined;
   }
-  return typeof of === "object" && of !== null ? outcomes.get(of) : undefined;
+  try {
+    return of instanceof OutlastError && "outcome" in of
+      ? (of.outcome as Outcome)
+      : outcomes.get(of);
+  } catch {
+    return undefined; // its members throw
+  }
 }

@@ -4,12 +4,16 @@
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { meaningOf } from "./failures.js";
+import { around, before } from "./methods.js";
+import { findPools, foundBy, madeByUndici } from "./pools.js";
 import { Requests } from "./requests.js";
-import { carry } from "./sockets.js";
+import { carry, undiciConnects } from "./sockets.js";
 import {
+  asMaker,
   failed,
   failedEarly,
   free,
+  handed,
   knownOf,
   left,
   made,
@@ -22,7 +26,12 @@ import {
 export function hearUndici(): void {
   type Message = { request: Request; error?: unknown };
   const sockets = new WeakMap<Request, Socket>();
-  on("undici:request:create", ({ request }: Message) => made(request));
+  findPools();
+  on("undici:request:create", ({ request }: Message) => {
+    madeByUndici(request);
+    made(request);
+  });
+  on("undici:client:beforeConnect", undiciConnects);
   on("undici:client:connected", ({ socket }: { socket: Socket }) => {
     markCarrier(socket, "undici");
     free(socket);
@@ -30,6 +39,7 @@ export function hearUndici(): void {
   on("undici:client:connectError", ({ error }: { error: object }) => failedEarly(error));
   on("undici:client:sendHeaders", ({ request, socket }: Message & { socket: Socket }) => {
     carry(socket, request);
+    foundBy(socket, request);
     sockets.set(request, socket);
     left(request, { socket, attempt: Requests.current() });
   });
@@ -40,10 +50,35 @@ export function hearUndici(): void {
   });
 }
 
+/** What Node has, and its types do not tell of. */
+interface Undocumented {
+  addRequest(request: ClientRequest): void;
+  createSocket(request: ClientRequest): void;
+  _send(): void;
+}
+
 /** Hears of the requests of node:http and node:https. What they write, their connection tells;
- * before Node 22.12 a request is not told of before it is ended, and so by that first. */
-export function hearHttp(): void {
+ * before that they may wait in an agent's queue. Node 20 does not tell that a request is made. */
+export async function hearHttp(): Promise<void> {
   type Message = { request: ClientRequest; error?: unknown };
+  const { Agent, ClientRequest, OutgoingMessage } = await import("node:http");
+  const agents = Agent.prototype as unknown as Undocumented;
+  before(agents, "addRequest", (_, request) => made(request as ClientRequest));
+  around(
+    agents,
+    "createSocket", // when another one is free or gone, in the context of that
+    (create) =>
+      function (request: ClientRequest, ...args) {
+        return asMaker(request, () => create.call(this, request, ...args));
+      },
+  );
+  const messages = OutgoingMessage.prototype as unknown as Undocumented;
+  before(messages, "_send", (self) => {
+    const message: unknown = self;
+    if (message instanceof ClientRequest) {
+      handed(message);
+    }
+  });
   on("http.client.request.created", ({ request }: Message) => made(request));
   on("http.client.request.start", ({ request }: Message) => made(request));
   on("http.client.response.finish", ({ request }: Message) => {

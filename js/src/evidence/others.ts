@@ -5,8 +5,9 @@ import childProcess, { ChildProcess } from "node:child_process";
 import { Socket as DatagramSocket } from "node:dgram";
 import { syncBuiltinESMExports } from "node:module";
 import { BroadcastChannel, isMainThread, MessagePort } from "node:worker_threads";
+import { around, before, first } from "./methods.js";
 import { Requests } from "./requests.js";
-import { before, on, unwatched } from "./traffic.js";
+import { on, unwatched } from "./traffic.js";
 
 /** What Node has, and its types do not tell of. */
 interface Undocumented {
@@ -19,17 +20,21 @@ export function hearProcesses(): void {
   const used = () => unwatched("used another process");
   const hearMessages = (child: unknown) => {
     if (child instanceof ChildProcess && "send" in child) {
-      before(child, "send", used);
+      child.send = first(child.send, used); // of this child only
     }
   };
   const starts = ChildProcess.prototype as unknown as Undocumented["ChildProcess"];
-  const { spawn } = starts;
-  starts.spawn = function (...args) {
-    used();
-    const code = spawn.apply(this, args);
-    hearMessages(this);
-    return code;
-  };
+  around(
+    starts,
+    "spawn",
+    (spawn) =>
+      function (this: typeof starts, ...args) {
+        used();
+        const code = spawn.apply(this, args);
+        hearMessages(this);
+        return code;
+      },
+  );
   for (const name of ["spawnSync", "execFileSync", "execSync"] as const) {
     before(childProcess, name, used);
   }

@@ -30,6 +30,8 @@ export class Requests {
   #made = 0;
   #sent = ""; // what of it was sent
   #used = ""; // what it did that is not watched
+  #until = Infinity; // what others do until then counts
+  #judged = false;
   #over = false;
   /** The server that its last request was sent to. */
   peer: Peer | undefined;
@@ -49,6 +51,20 @@ export class Requests {
   /** Does something as a part of the attempt. */
   within<T>(work: () => T): T {
     return contexts.run(this, work);
+  }
+
+  /** It has been judged that nothing was sent. Until {@link end}, what is sent all the same
+   * withdraws that; of what others send, what they do within {@link LINGER}. */
+  judged(): void {
+    this.#judged = true;
+    setTimeout(() => {
+      this.#until = elsewhere.count;
+    }, LINGER).unref();
+  }
+
+  /** @internal */
+  get isJudged(): boolean {
+    return this.#judged;
   }
 
   /** The attempt is over: what goes on in its context is no part of it. */
@@ -107,7 +123,7 @@ export class Requests {
 
   #meanwhile(): string {
     const { count, what } = elsewhere;
-    return count > this.#elsewhere ? `meanwhile this process ${what}` : "";
+    return Math.min(count, this.#until) > this.#elsewhere ? `meanwhile this process ${what}` : "";
   }
 
   /** It made a request.
@@ -116,6 +132,13 @@ export class Requests {
     this.#made++;
     this.#open.add(request);
     this.#outer?.made(request);
+  }
+
+  /** A request waits for a connection, and has not been made yet.
+   * @internal */
+  waits(request: object): void {
+    this.#open.add(request);
+    this.#outer?.waits(request);
   }
 
   /** A request has been sent, or may have been.
@@ -156,10 +179,16 @@ export class Requests {
   /** It began to connect.
    * @internal */
   opened(socket: Socket): void {
-    this.#sockets.add(socket);
+    if (!this.#judged) {
+      this.#sockets.add(socket); // later, a pool may begin some there for others' requests
+    }
     this.#outer?.opened(socket);
   }
 }
+
+/** Milliseconds after an attempt in which others may send what it gave them (a choice: batchers
+ * and queues wait for a few; in a whole wait, nearly every process does something else). */
+const LINGER = 100;
 
 const UNSEEN =
   "no request and no connection of the attempt was seen, so they were made where nothing is watched";
@@ -169,7 +198,17 @@ const UNSEEN =
  * it sent by somebody else. */
 export const elsewhere = { count: 0, what: "" };
 
-export const contexts = new AsyncLocalStorage<Requests>();
+const contexts = new AsyncLocalStorage<Requests | undefined>();
+
+/** The attempt in whose context code runs, though it may be over. */
+export function context(): Requests | undefined {
+  return contexts.getStore();
+}
+
+/** Does something in an attempt's context, or in none's. */
+export function inContext<T>(attempt: Requests | undefined, work: () => T): T {
+  return contexts.run(attempt, work);
+}
 
 /** Marks the connections of requests that tell of themselves. A session of HTTP/2 shows its
  * connection through a proxy only, in which a mark is found. */

@@ -3,8 +3,9 @@
 
 import { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { before } from "./methods.js";
 import { Requests } from "./requests.js";
-import { before, free, left, made, markCarrier, type Request, unwatched } from "./traffic.js";
+import { free, left, made, markCarrier, type Request, unwatched } from "./traffic.js";
 
 /** A connection, with what Node's types do not tell of. */
 interface Connection extends TLSSocket {
@@ -30,11 +31,26 @@ export function carry(socket: Socket, request: Request): void {
   carried.set(socket, request);
 }
 
+let isUndicis = false; // the connection that is begun next
+
+/** Undici begins a connection now. It may be for another attempt's request than that in whose
+ * context it does so, and its requests tell of themselves. */
+export function undiciConnects(): void {
+  isUndicis = true;
+  queueMicrotask(() => {
+    isUndicis = false;
+  });
+}
+
 /** Hears of writes, and of connections that are begun. What is written while the connection is
  * busy is heard of when it is handed over, and again when it goes, maybe by other code. */
 export function hearSockets(): void {
   before(Socket.prototype, "connect", (socket) => {
     free(socket);
+    if (isUndicis) {
+      isUndicis = false;
+      markCarrier(socket, "undici");
+    }
     Requests.current()?.opened(socket);
   });
   for (const write of ["write", "_write", "_writev"] as const) {

@@ -4,7 +4,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { DEEP } from "./failures.js";
-import { CARRIER, elsewhere, type Peer, Requests } from "./requests.js";
+import { CARRIER, elsewhere, inContext, type Peer, Requests } from "./requests.js";
 
 /** A request, whichever client's. */
 export type Request = object & { readonly method?: unknown };
@@ -63,6 +63,8 @@ export function made(request: Request, attempt = Requests.current()): void {
   }
 }
 
+const OUTSIDE = "sent a request that was made outside of it";
+
 /** How a request is sent. */
 interface Sending {
   readonly socket: Socket;
@@ -88,9 +90,23 @@ export function touched(request: object, attempt?: Requests): void {
   if (!maker?.running) {
     note("sent a request of no attempt");
   }
-  if (attempt && !maker?.isPartOf(attempt)) {
-    attempt.used("sent a request that was made outside of it");
+  const isOthers = attempt?.isJudged && maker?.running; // on a connection that it left behind
+  if (attempt && !maker?.isPartOf(attempt) && !isOthers) {
+    attempt.used(OUTSIDE);
   }
+}
+
+/** Code hands over a part of a request, which is sent now or later, maybe by other code. */
+export function handed(request: Request, attempt = Requests.current()): void {
+  made(request, attempt);
+  if (attempt && !isTunnel(request) && !makers.get(request)?.isPartOf(attempt)) {
+    attempt.used(OUTSIDE);
+  }
+}
+
+/** Does what belongs to a request in the context of the attempt that made it. */
+export function asMaker<T>(request: object, work: () => T): T {
+  return inContext(makers.get(request), work);
 }
 
 /** The server at the other end. Since when the connection had stood idle is noted. */
@@ -153,25 +169,20 @@ export function unwatched(what: string, attempt = Requests.current(), everywhere
   }
 }
 
-function note(what: string): void {
+/** Something is done that may be a part of any attempt. */
+export function note(what: string): void {
   elsewhere.count++;
   elsewhere.what = what;
 }
 
-/** Does something first, whenever a method is called. */
-export function before<T extends object>(
-  on: T,
-  name: keyof T,
-  first: (self: T, ...args: unknown[]) => void,
-): void {
-  const original = on[name] as (this: T, ...args: unknown[]) => unknown;
-  on[name] = function (this: T, ...args: unknown[]) {
-    first(this, ...args);
-    return Reflect.apply(original, this, args);
-  } as T[keyof T];
-}
-
-/** Hears of what Node tells of. */
+/** Hears of what Node tells of. Anybody may publish there: what cannot be understood may be of any
+ * attempt. */
 export function on<T>(channel: string, tell: (message: T) => void): void {
-  subscribe(channel, (message) => tell(message as T));
+  subscribe(channel, (message) => {
+    try {
+      tell(message as T);
+    } catch {
+      unwatched(`told what cannot be understood, by ${channel}`);
+    }
+  });
 }

@@ -28,7 +28,7 @@ async function hear(): Promise<void> {
     hearThreads();
     hearDatagrams();
     hearUndici(); // these last: where something cannot be heard, no request is seen
-    hearHttp();
+    await hearHttp();
   } finally {
     isWatching = true;
   }

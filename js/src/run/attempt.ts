@@ -2,6 +2,7 @@
 
 import { type Result, timed } from "../call/result.js";
 import { closesAtOnce } from "../evidence/look.js";
+import { putBack } from "../evidence/methods.js";
 import { type Doubt, type Peer, Requests } from "../evidence/requests.js";
 import { startWatching } from "../evidence/watch.js";
 import type { Attempter } from "./options.js";
@@ -14,6 +15,8 @@ export interface Attempted {
   readonly raised: { readonly error: unknown } | undefined;
   /** Why it is not known that it sent nothing. */
   readonly doubt: Doubt | undefined;
+  /** What is seen of it, if that it sent nothing lets a write be tried again. To be ended. */
+  readonly unsent?: Requests | undefined;
 }
 
 /**
@@ -35,12 +38,14 @@ export async function makeAttempt(
   if (starting) {
     await starting;
   }
+  putBack();
   const started = task.now();
   const requests = new Requests(since);
   let raised: Attempted["raised"];
   let result: Result;
   try {
-    result = await requests.within(async () => attempter({ attempt: number, signal }));
+    const attempted = requests.within(async () => attempter({ attempt: number, signal }));
+    result = await attempted.finally(putBack);
   } catch (error) {
     raised = { error };
     result = task.resultOf(error, requests);
@@ -49,6 +54,10 @@ export async function makeAttempt(
   const doubt = requests.doubt(onlyRequest);
   if (isExchange(result) && requests.only(onlyRequest)) {
     result = { onlyRequest: true, ...result };
+  }
+  if (task.call.write && !task.call.repeatable && result.sent === "no" && !doubt) {
+    requests.judged();
+    return { result, raised, doubt, unsent: requests };
   }
   requests.end();
   if (!task.call.write && result.failure === "broke" && (await isAway(requests.peer))) {

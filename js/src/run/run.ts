@@ -1,12 +1,14 @@
 /** Carries out a call: Node drives, the plugin decides. */
 
+import { setImmediate } from "node:timers/promises";
 import type { Retry, Stop } from "../call/action.js";
 import type { Call } from "../call/call.js";
 import { type CallError, errorOf, OutlastError, PluginError } from "../call/errors.js";
 import type { Outcome } from "../call/outcome.js";
 import { type Result, succeeded } from "../call/result.js";
 import { line } from "../evidence/failures.js";
-import type { Doubt } from "../evidence/requests.js";
+import { putBack } from "../evidence/methods.js";
+import type { Doubt, Requests } from "../evidence/requests.js";
 import type { Decider } from "../policy/decider.js";
 import { Session } from "../policy/session.js";
 import { makeAttempt } from "./attempt.js";
@@ -49,7 +51,7 @@ export async function run(
 
 /** An error of this package with what the last attempt threw, so that it hides nothing. */
 function withRaised<E>(error: E, raised: Ended["raised"]): E {
-  if (error instanceof OutlastError && raised && raised.error !== error) {
+  if (raised && raised.error !== error && error instanceof OutlastError) {
     error.raised = raised.error;
   }
   return error;
@@ -64,6 +66,10 @@ class Driver {
   #session: Session | undefined;
   #failed: number | undefined; // when the first failure was seen, by `performance.now()`
   #doubt: Doubt | undefined; // of the last attempt
+  readonly #unsent: Requests[] = []; // of the attempts that were seen to send nothing
+  #result: Result | undefined; // of the last of them
+  #last: Requests | undefined; // that one, as long as there was no repair after it
+  #late: Result | undefined; // the last one's, if they have sent something after that
 
   constructor(task: Task, attempter: Attempter, repairer: Repairer | undefined) {
     this.#task = task;
@@ -72,6 +78,16 @@ class Driver {
   }
 
   async run(): Promise<Outcome> {
+    try {
+      return await this.#run();
+    } finally {
+      for (const attempt of this.#unsent) {
+        attempt.end();
+      }
+    }
+  }
+
+  async #run(): Promise<Outcome> {
     const task = this.#task;
     if (task.signal.aborted) {
       return task.cancelled(0);
@@ -93,8 +109,9 @@ class Driver {
         return task.stopped(action.outcome, this.#doubt);
       }
       await this.#wait(action, now);
+      await this.#lookBack();
       if (task.signal.aborted) {
-        return this.#cancelled(task.now());
+        return this.#cancelled(task.now(), this.#late);
       }
       last = action;
     }
@@ -102,11 +119,20 @@ class Driver {
 
   async #attempt(attempt: number): Promise<Result> {
     const task = this.#task;
+    if (this.#late) {
+      return this.#late; // in the place of an attempt
+    }
     this.raised = undefined;
     const since = this.#failed ?? performance.now();
-    const { result, raised, doubt } = await makeAttempt(task, this.#attempter, attempt, since);
-    this.raised = raised;
-    this.#doubt = doubt;
+    const made = await makeAttempt(task, this.#attempter, attempt, since);
+    const { result, unsent } = made;
+    this.raised = made.raised;
+    this.#doubt = made.doubt;
+    if (unsent) {
+      this.#unsent.push(unsent);
+      this.#last = unsent;
+      this.#result = result;
+    }
     if (!succeeded(result)) {
       this.#failed ??= performance.now();
     }
@@ -114,9 +140,27 @@ class Driver {
     return result;
   }
 
+  /** Whether the attempts before have sent something in the meantime. What others sent is looked
+   * at for the last one: for those before it, it was. What a repair sent does not count. */
+  async #lookBack(): Promise<void> {
+    if (this.#unsent.length === 0) {
+      return;
+    }
+    await setImmediate(); // what an attempt left to the next turn goes now
+    putBack();
+    for (const attempt of this.#unsent) {
+      const doubt = attempt.doubt(attempt !== this.#last || this.#task.onlyRequest);
+      if (doubt) {
+        this.#doubt = doubt;
+        this.#late = { ...this.#result, sent: "unknown", started: undefined, ended: undefined };
+      }
+    }
+  }
+
   /** Repairs, and gets the result of that. */
   async #repair({ kind, repairForce: force }: Retry): Promise<Result> {
     const task = this.#task;
+    this.#last = undefined;
     task.tell({ type: "repairing", kind, force, at: task.now() });
     if (!this.#repairer) {
       return { message: "this call has no way to repair" };

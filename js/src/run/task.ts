@@ -4,7 +4,7 @@ import { checkMembers } from "../arguments/members.js";
 import { type Call, checkCall } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
 import { checkResult, type Result, succeeded } from "../call/result.js";
-import type { Doubt, Requests } from "../evidence/requests.js";
+import { type Doubt, Requests } from "../evidence/requests.js";
 import { abortedResult, resultAfter } from "../evidence/result-of.js";
 import type { CallEvent } from "../hooks/events.js";
 import { getHooks, type Hook, tell } from "../hooks/hooks.js";
@@ -81,7 +81,7 @@ export class Task {
       }
       return result;
     } catch (wrong) {
-      if (wrong instanceof Error && wrong !== error) {
+      if (wrong !== error && wrong instanceof Error) {
         wrong.cause ??= error;
       }
       throw wrong;
@@ -92,7 +92,9 @@ export class Task {
   tell(event: Untold<CallEvent>): void {
     const hooks = [...getHooks(), ...this.#observe];
     if (hooks.length > 0) {
-      tell({ ...event, call: this.#secrets.call(this.call), policy: this.policy.name }, hooks);
+      const told = { ...event, call: this.#secrets.call(this.call), policy: this.policy.name };
+      // What a hook sends, as to who counts, is no part of the attempts beside it.
+      new Requests().within(() => tell(told, hooks));
     }
   }
 

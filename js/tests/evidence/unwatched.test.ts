@@ -216,6 +216,29 @@ const EFFECTS: Record<string, (t: TestContext) => Promise<Effect>> = {
     return [act, () => applied - 1];
   },
 
+  "a stream of HTTP/2 that is only ended": async (t) => {
+    let applied = 0;
+    const http2 = createHttp2Server((asked, answer) => {
+      asked.resume().on("end", () => {
+        applied++;
+        answer.end("x");
+      });
+    }).listen(0, "127.0.0.1");
+    await once(http2, "listening");
+    const session = connectHttp2(`http://127.0.0.1:${(http2.address() as AddressInfo).port}`);
+    const stream = session.request({ ":method": "POST" }, { endStream: false });
+    await once(stream, "ready");
+    t.after(() => {
+      session.destroy();
+      http2.close();
+    });
+    const act = () => {
+      stream.end();
+      return once(stream.resume(), "end");
+    };
+    return [act, () => applied];
+  },
+
   "another process": async (t) => {
     const [url, applied] = await server(t);
     return [() => once(spawn(process.execPath, ["-e", program(url)]), "exit"), applied];

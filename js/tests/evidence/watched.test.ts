@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { channel } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { Agent, createServer } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -66,6 +67,36 @@ test("what this process does beside it may be a part of it, unless the caller sa
   assert.match(ended.message, why);
   const claimed = await refused(written, { onlyRequest: true });
   assert.ok(claimed instanceof Exhausted, String(claimed));
+});
+
+test("what a hook sends is no part of an attempt", async (t) => {
+  let told = 0;
+  const url = await serve(t, (_, answer) => {
+    told++;
+    answer.end("x");
+  });
+  const ended = await refused(() => {}, { observe: () => void fetch(url).catch(() => {}) });
+  assert.ok(ended instanceof Exhausted, String(ended));
+  await until(() => told > 0);
+});
+
+test("messages that cannot be understood, where Node tells of requests", async () => {
+  const names = ["created", "start", "error"].map((name) => `http.client.request.${name}`);
+  const undicis = ["request:create", "client:sendHeaders", "request:error", "client:connectError"];
+  names.push("http.client.response.finish", ...undicis.map((name) => `undici:${name}`));
+  const tell = () => {
+    for (const message of [null, undefined, 1, {}, { request: null }, { socket: 1 }]) {
+      for (const name of names) {
+        channel(name).publish(message);
+      }
+    }
+  };
+  await refused(() => {}); // so that they are heard
+  tell();
+  const between = await refused(() => {});
+  assert.ok(between instanceof Exhausted, String(between));
+  const within = await refused(tell);
+  assert.ok(within instanceof Indeterminate, String(within));
 });
 
 test("a claim does not outweigh what was seen of the attempt itself", async (t) => {

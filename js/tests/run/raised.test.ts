@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Cancelled, Plugin, PluginError, Policy, PolicyError, type resultOf, retry } from "outlast";
+import {
+  Cancelled,
+  outcomeOf,
+  Plugin,
+  PluginError,
+  Policy,
+  PolicyError,
+  type resultOf,
+  retry,
+} from "outlast";
 import { READ, refused, thrown, WRITE } from "../helpers.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: what was thrown is looked at
@@ -49,4 +58,18 @@ test("a mapping that goes wrong has it as its cause", async () => {
   }
   const handedOn = { resultOf: thrown(own) };
   assert.equal(await caught(retry(thrown(own), READ, handedOn)), own);
+});
+
+test("an object whose every use throws comes out as it is", async () => {
+  const trap = () => {
+    throw new Error("a trap");
+  };
+  const own = new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap });
+  for (const options of [{}, { reraise: true }, { resultOf: thrown(own) }]) {
+    await retry(thrown(own), WRITE, options).then(
+      () => assert.fail("it did not throw"),
+      (error: unknown) => assert.ok(error === own),
+    );
+  }
+  assert.equal(outcomeOf(own), undefined);
 });
