@@ -105,7 +105,11 @@ func (c *ledgerCall) run(seen *tally) error {
 	ready := make(chan struct{})
 	go func() { server <- c.serve(address, ready, stop) }()
 	if c.phase != "away" {
-		<-ready
+		select {
+		case <-ready:
+		case err := <-server:
+			return err
+		}
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(c.tool, "run", "--ready", "off", "--report", c.report, "--",

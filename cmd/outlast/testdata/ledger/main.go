@@ -16,6 +16,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -32,6 +33,10 @@ func main() {
 // answers), answering (in the middle of the answer), or never.
 func serve(address, file, phase string) {
 	listener, err := net.Listen("tcp", address)
+	for tries := 0; errors.Is(err, syscall.EADDRINUSE) && tries < 100; tries++ {
+		time.Sleep(50 * time.Millisecond) // the one before, which was killed, may not have gone yet
+		listener, err = net.Listen("tcp", address)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
