@@ -149,8 +149,20 @@ func openEvents(path string) (*eventFile, error) {
 	return &eventFile{file: file, torn: isTorn(path)}, nil
 }
 
-// isTorn says whether the last line of a regular file has no end.
+// settling is how long half a line is given to become a whole one, where another
+// process is just writing it (a choice: a line is written in microseconds).
+const settling = 50 * time.Millisecond
+
+// isTorn says whether the last line of a regular file has no end, and gets none.
 func isTorn(path string) bool {
+	if !endsInHalf(path) {
+		return false
+	}
+	time.Sleep(settling)
+	return endsInHalf(path)
+}
+
+func endsInHalf(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false

@@ -91,6 +91,31 @@ func appendMany(path string) {
 	r.Finish(End{})
 }
 
+// Another process is in the middle of its line when this one begins.
+func TestALineThatIsJustWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events")
+	if err := os.WriteFile(path, []byte(`{"event":"waiting"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(settling/5, func() {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		file.WriteString("}\n")
+		file.Close()
+	})
+	events, err := openEvents(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.file.Close()
+	if events.torn {
+		t.Error("a line that has got its end is called torn")
+	}
+}
+
 func TestProcessesShareAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	exe, err := os.Executable()
@@ -120,9 +145,6 @@ func TestProcessesShareAFile(t *testing.T) {
 	defer file.Close()
 	next := map[string]int{}
 	for scanner := bufio.NewScanner(file); scanner.Scan(); {
-		if len(scanner.Bytes()) == 0 {
-			continue // who begins while another's line is half written ends it
-		}
 		var l line
 		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
 			t.Fatalf("%v: %s", err, scanner.Bytes())
