@@ -37,12 +37,14 @@ export type {
   AttemptEnded,
   CallEvent,
   InstanceReplaced,
+  LeftOut,
   Loaded,
   PolicyInForce,
   Repairing,
   Stopped,
   Told,
   Waiting,
+  Woken,
 } from "./hooks/events.js";
 export { getHooks, type Hook, type Logger, logTo, setHooks } from "./hooks/hooks.js";
 export type { Host } from "./plugin/host.js";
@@ -54,4 +56,6 @@ export { Policy, type PolicyOptions, type Session } from "./policy.js";
 export { type Judge, outcomeOf, type RetryOptions, retry } from "./retry.js";
 export type { AttemptContext, Attempter, Repairer, RunOptions } from "./run/options.js";
 export type { Clock } from "./time/clock.js";
+export type { Ready, Seen, Watch, Watcher } from "./watch/readiness.js";
+export { watcherOf } from "./watch/watcher.js";
 export type { Text } from "./wire/text.js";

@@ -16,6 +16,7 @@ const ORDER = [
   "plugin", // the plugin's file, and what runs it
   "policy", // a policy as data, and a session, which decides by it
   "evidence", // what errors, answers and requests prove
+  "watch", // whether a server is back
   "hooks", // what others are told of a call
   "run", // carries out a call
   "policy.ts",

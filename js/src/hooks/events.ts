@@ -3,6 +3,7 @@
  * order. Times are milliseconds on the call's clock.
  */
 
+import type { Readiness } from "../call/action.js";
 import type { Call } from "../call/call.js";
 import type { Outcome } from "../call/outcome.js";
 import type { Result } from "../call/result.js";
@@ -55,6 +56,27 @@ export interface Waiting extends Told {
   readonly delay: number;
   /** Milliseconds left of the budget's window; none if it has no window. */
   readonly remaining?: number | undefined;
+  /** What of the server cuts the wait short; none: nobody watches. */
+  readonly watched?: Readiness | undefined;
+  /** It goes on from another wait for the same attempt, after `woken` or `leftOut`. */
+  readonly again: boolean;
+  /** When. */
+  readonly at: number;
+}
+
+/** A wait was cut short, since the server is back. */
+export interface Woken extends Told {
+  readonly type: "woken";
+  /** How much of an answer was seen. */
+  readonly by: Readiness;
+  /** When. */
+  readonly at: number;
+}
+
+/** A wait is over and the server seen to be down, so that the attempt would fail. The policy may
+ * want it all the same. */
+export interface LeftOut extends Told {
+  readonly type: "leftOut";
   /** When. */
   readonly at: number;
 }
@@ -98,6 +120,8 @@ export type CallEvent =
   | AttemptEnded
   | PolicyInForce
   | Waiting
+  | Woken
+  | LeftOut
   | Repairing
   | Loaded
   | InstanceReplaced

@@ -6,6 +6,7 @@ import type { ResultOf, ResultOfOptions } from "../evidence/result-of.js";
 import type { Hook } from "../hooks/hooks.js";
 import { checkSecrets } from "../hooks/secrets.js";
 import type { Clock } from "../time/clock.js";
+import { type Ready, ready } from "../watch/readiness.js";
 import { seed } from "../wire/values.js";
 
 /** What an attempt is told. */
@@ -38,6 +39,11 @@ export interface CallOptions {
   /** Repairs what the policy asks for, and gives the result of that; without it a repair
    * that is asked for has failed. */
   readonly repair?: Repairer | undefined;
+  /** Looks at the server while the call waits, so that it need not sleep through its return: a
+   * read goes on once the server accepts a connection, a write once its health check has been
+   * answered as expected twice, and attempts that would fail are left out. Not for a server
+   * behind a proxy: a look uses none. A URL is looked at only in real time. */
+  readonly ready?: Ready | undefined;
   /** Is told of the call's events, besides the hooks. */
   readonly observe?: Hook | undefined;
   /** Texts that no hook and no outcome's message may show. */
@@ -80,6 +86,7 @@ export const CALL_OPTIONS: Members<CallOptions> = {
   clock: ifGiven(clock),
   seed: optional(seed),
   repair: anything,
+  ready: optional(ready),
   observe: anything,
   secrets: optional(checkSecrets),
 };

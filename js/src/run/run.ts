@@ -1,7 +1,7 @@
 /** Carries out a call: Node drives, the plugin decides. */
 
 import { setImmediate } from "node:timers/promises";
-import type { Retry, Stop } from "../call/action.js";
+import type { Action, Readiness, Retry, Stop, Wake } from "../call/action.js";
 import type { Call } from "../call/call.js";
 import { type CallError, errorOf, OutlastError, PluginError } from "../call/errors.js";
 import type { Outcome } from "../call/outcome.js";
@@ -10,10 +10,12 @@ import { line } from "../evidence/failures.js";
 import { putBack } from "../evidence/methods.js";
 import type { Doubt, Requests } from "../evidence/requests.js";
 import type { Decider } from "../policy/decider.js";
+import { DOWN } from "../policy/older.js";
 import { Session } from "../policy/session.js";
 import { makeAttempt } from "./attempt.js";
 import type { Attempter, Repairer, RunOptions } from "./options.js";
 import { Task } from "./task.js";
+import { CallWatch } from "./wait.js";
 
 /** A call that has ended. */
 export interface Ended {
@@ -70,6 +72,7 @@ class Driver {
   #result: Result | undefined; // of the last of them
   #last: Requests | undefined; // that one, as long as there was no repair after it
   #late: Result | undefined; // the last one's, if they have sent something after that
+  #watch: CallWatch | undefined; // of the server, since the last attempt
 
   constructor(task: Task, attempter: Attempter, repairer: Repairer | undefined) {
     this.#task = task;
@@ -81,6 +84,7 @@ class Driver {
     try {
       return await this.#run();
     } finally {
+      this.#lookAway();
       for (const attempt of this.#unsent) {
         attempt.end();
       }
@@ -104,11 +108,10 @@ class Driver {
       if (task.signal.aborted) {
         return this.#cancelled(now, result);
       }
-      const action = await this.#decide(result, now);
+      const action = await this.#wait(await this.#decide(result, now), now);
       if (action.type === "stop") {
         return task.stopped(action.outcome, this.#doubt);
       }
-      await this.#wait(action, now);
       await this.#lookBack();
       if (task.signal.aborted) {
         return this.#cancelled(task.now(), this.#late);
@@ -123,6 +126,7 @@ class Driver {
       return this.#late; // in the place of an attempt
     }
     this.raised = undefined;
+    this.#lookAway();
     const since = this.#failed ?? performance.now();
     const made = await makeAttempt(task, this.#attempter, attempt, since);
     const { result, unsent } = made;
@@ -206,20 +210,78 @@ class Driver {
     return session;
   }
 
-  /** Waits until the delay is over. It counts from the event that led to the action, so the
-   * time to load the plugin and to decide is part of it. */
-  async #wait(action: Retry, seen: number): Promise<void> {
-    const { kind, budget, attempt, delay, remaining } = action;
-    if (delay <= 0) {
-      return;
+  /** Waits until the next attempt or repair is due, and gets what the policy wants then. A
+   * delay counts from the event that led to the action, so the time to load the plugin and to
+   * decide is part of it. */
+  async #wait(first: Action, since: number): Promise<Action> {
+    const task = this.#task;
+    let action = first;
+    let seen = since;
+    let again = false;
+    while (action.type === "retry" && action.delay > 0 && !task.signal.aborted) {
+      const noticed = await this.#waitOnce(action, seen, again);
+      if (!noticed || task.signal.aborted) {
+        return action;
+      }
+      seen = task.now();
+      again = true;
+      action = await this.#tell(noticed, seen);
     }
+    return action;
+  }
+
+  /** Waits, and gets what was noticed of the server that the policy is to be told. */
+  async #waitOnce(
+    action: Retry,
+    seen: number,
+    again: boolean,
+  ): Promise<Readiness | "down" | undefined> {
+    const { kind, budget, attempt, remaining, wake } = action;
     const task = this.#task;
     const at = task.now();
-    task.tell({ type: "waiting", kind, budget, attempt, delay, remaining, at });
+    const watch = wake && this.#watchFor(wake);
+    const watched = watch && wake.by;
+    task.tell({
+      ...{ type: "waiting", kind, budget, attempt, delay: action.delay, remaining },
+      ...{ watched, again, at },
+    });
     const decided = Math.max(0, at - seen); // a clock may go backwards
-    if (delay > decided && !task.signal.aborted) {
-      await task.clock.sleep(delay - decided, task.signal);
+    const delay = action.delay - decided;
+    if (delay <= 0) {
+      return undefined;
     }
+    if (!watch) {
+      await task.clock.sleep(delay, task.signal);
+      return undefined;
+    }
+    const after = wake.after - decided;
+    const woken = await watch.wait(task.clock, { delay, wake: { ...wake, after } }, task.signal);
+    const isDown = watch.down && (await task.policy.dialect()).minor >= DOWN;
+    return woken ?? (isDown ? "down" : undefined);
+  }
+
+  /** Tells of what was noticed of the server, and asks the policy what to do then. */
+  async #tell(noticed: Readiness | "down", now: number): Promise<Action> {
+    const task = this.#task;
+    if (noticed === "down") {
+      task.tell({ type: "leftOut", at: now });
+      return this.#session!.down({ now });
+    }
+    this.#lookAway(); // it must be seen away again before it can come back
+    task.tell({ type: "woken", by: noticed, at: now });
+    return this.#session!.woken(noticed, { now });
+  }
+
+  #watchFor(wake: Wake): CallWatch | undefined {
+    const { ready } = this.#task;
+    this.#watch ??= ready && new CallWatch(ready, wake);
+    return this.#watch;
+  }
+
+  /** Ends the watch: an attempt follows, or the call's end. */
+  #lookAway(): void {
+    this.#watch?.stop();
+    this.#watch = undefined;
   }
 
   /** The end of a call that was given up: what is known of a write, the policy says. */

@@ -11,7 +11,9 @@ import { getHooks, type Hook, tell } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
 import type { Decider } from "../policy/decider.js";
 import { randomSeed } from "../policy/session.js";
-import { type Clock, currentClock } from "../time/clock.js";
+import { type Clock, currentClock, systemClock } from "../time/clock.js";
+import { isWatcher, type Watcher } from "../watch/readiness.js";
+import { watcherOf } from "../watch/watcher.js";
 import type { WireOutcome } from "../wire/types.js";
 import { RUN_OPTIONS, type RunOptions } from "./options.js";
 
@@ -25,6 +27,8 @@ export class Task {
   readonly seed: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Looks at the server. */
+  readonly ready: Watcher | undefined;
   readonly #options: RunOptions;
   readonly #secrets: Secrets;
   readonly #observe: readonly Hook[];
@@ -38,6 +42,7 @@ export class Task {
     this.seed = options.seed ?? randomSeed();
     this.clock = options.clock ?? currentClock();
     this.signal = options.signal ?? new AbortController().signal;
+    this.ready = watcherFor(options.ready, this.clock);
     this.#options = options;
     this.#secrets = new Secrets(options.secrets);
     this.#observe = options.observe ? [options.observe] : [];
@@ -148,6 +153,16 @@ export class Task {
     const outcome = readOutcome({ ...said, elapsed_us: 0, history: [] });
     return this.stopped({ ...outcome, elapsed: Math.max(0, now - began), result });
   }
+}
+
+/** What looks at the server. No look belongs to a time that is not real, unless it is the
+ * caller's own. */
+function watcherFor(ready: RunOptions["ready"], clock: Clock): Watcher | undefined {
+  if (ready === undefined || isWatcher(ready)) {
+    return ready;
+  }
+  const watcher = watcherOf(ready);
+  return clock === systemClock ? watcher : undefined;
 }
 
 /** The outcome of a write that may have been applied, with what would have been evidence. */

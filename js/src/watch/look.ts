@@ -1,0 +1,143 @@
+/** One look at a server: does it accept a connection, and is it healthy? */
+
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import { isIP, type Socket } from "node:net";
+import { Level, type Target } from "./target.js";
+
+/** Milliseconds that one look takes at most (a choice: a connection that takes longer is no sign
+ * of a server that a call should hurry to). */
+const TIMEOUT = 1000;
+
+/** Milliseconds that a connection must last to count as accepted: what stands before a server that
+ * is away may accept, and close at once (a choice, far above a round trip on a machine or in its
+ * network). */
+const STEADY = 20;
+
+/** How many addresses of a name one look tries (a choice: a server with more has others to be
+ * found by). */
+const MAX_ADDRESSES = 8;
+
+/** The errors of a connection that was refused, or had no way to its address; the last two are of
+ * a family of addresses that this machine does not have. */
+const NO_WAY =
+  /^(ECONNREFUSED|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EAFNOSUPPORT)$/;
+
+/**
+ * Looks at a target, on all its addresses at once. No token, no cookie, no redirect, no proxy.
+ *
+ * @param connected Is called as soon as there is a connection, where there is more to see.
+ */
+export async function look(target: Target, connected: () => void): Promise<Level> {
+  const over = AbortSignal.timeout(TIMEOUT);
+  let addresses: LookupAddress[];
+  try {
+    addresses = await Promise.race([resolve(target.host), rejected(over)]);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOTFOUND" ? Level.Down : Level.Unanswered;
+  }
+  const best = target.scheme === "tcp" ? Level.Accepting : Level.Healthy;
+  const all = addresses.map(({ address }) => at(target, address, over, connected));
+  const found = Promise.any(
+    all.map(async (each) => ((await each) === best ? best : Promise.reject())),
+  );
+  return found.catch(async () => {
+    const seen = await Promise.all(all);
+    const reached = Math.max(...seen) as Level;
+    // An attempt is sure to fail only if each address says so.
+    const unsure = reached === Level.Down && seen.includes(Level.Unanswered);
+    return unsure ? Level.Unanswered : reached;
+  });
+}
+
+/** The addresses, looked up afresh each time: a restart may move a server. */
+async function resolve(host: string): Promise<LookupAddress[]> {
+  const family = isIP(host);
+  const all = family ? [{ address: host, family }] : await lookup(host, { all: true });
+  return all.slice(0, MAX_ADDRESSES);
+}
+
+function rejected(over: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => over.addEventListener("abort", () => reject(over.reason)));
+}
+
+/** Looks at one address. */
+async function at(
+  target: Target,
+  host: string,
+  over: AbortSignal,
+  connected: () => void,
+): Promise<Level> {
+  const socket = await connect({ host, port: target.port }, over);
+  if (typeof socket === "number") {
+    return socket;
+  }
+  try {
+    // Where nobody listens at a port of this machine, the system may give a connection that port.
+    if (socket.localPort === socket.remotePort && socket.localAddress === socket.remoteAddress) {
+      return Level.Down;
+    }
+    if (!(await stays(socket))) {
+      return Level.Unanswered;
+    }
+    if (target.scheme === "tcp") {
+      return Level.Accepting;
+    }
+    connected();
+    return (await isHealthy(target, socket, over)) ? Level.Healthy : Level.Accepting;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function connect(to: { host: string; port: number }, over: AbortSignal) {
+  const { connect } = await import("node:net");
+  return new Promise<Socket | Level>((resolve) => {
+    const socket = connect(to);
+    const end = (level: Level) => {
+      socket.destroy();
+      resolve(level);
+    };
+    over.addEventListener("abort", () => socket.connecting && end(Level.Unanswered));
+    socket.once("connect", () => resolve(socket));
+    socket.on("error", ({ code = "" }: NodeJS.ErrnoException) =>
+      end(NO_WAY.test(code) ? Level.Down : Level.Unanswered),
+    );
+  });
+}
+
+/** Whether a connection is kept for a while, or something is said on it. */
+function stays(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, STEADY, true);
+    const end = (stood: boolean) => {
+      clearTimeout(timer);
+      resolve(stood);
+    };
+    socket.once("data", () => end(true)).once("close", () => end(false));
+    socket.once("end", () => end(false));
+  });
+}
+
+/** Whether the health check is answered as expected, on a connection that stands. */
+async function isHealthy(target: Target, socket: Socket, over: AbortSignal): Promise<boolean> {
+  const { request } = await import("node:http");
+  const { connect } = await import("node:tls");
+  const { scheme, host, port, path, statuses } = target;
+  const servername = isIP(host) ? "" : host;
+  const encrypted = () => connect({ socket, host, servername }).on("error", () => {});
+  return new Promise((resolve) => {
+    const asked = request({
+      ...{ host, port, path, signal: over, defaultPort: scheme === "https" ? 443 : 80 },
+      createConnection: scheme === "https" ? encrypted : () => socket,
+      headers: { "user-agent": "outlast", connection: "close" },
+    });
+    asked.on("response", (answer) => {
+      const status = answer.statusCode!;
+      answer.on("error", () => {}).destroy();
+      resolve(statuses.length ? statuses.includes(status) : status >= 200 && status <= 299);
+    });
+    asked.on("error", () => resolve(false)).on("close", () => resolve(false));
+    asked.end();
+  });
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { certificate, closedPort, folder, listen, serve } from "../helpers.js";
+
+const { look } = await import(new URL("../../dist/watch/look.js", import.meta.url).href);
+const { Level, parseTarget } = await import(
+  new URL("../../dist/watch/target.js", import.meta.url).href
+);
+
+const seen = async (target: string) => Level[await look(parseTarget(target), () => {})];
+
+test("a port: refused, accepted, closed at once", async (t) => {
+  const accepting = await listen(t, () => {});
+  const closing = await listen(t, (socket) => socket.end());
+  assert.equal(await seen(`tcp://127.0.0.1:${await closedPort()}`), "Down");
+  assert.equal(await seen(`tcp://127.0.0.1:${accepting}`), "Accepting");
+  assert.equal(await seen(`tcp://127.0.0.1:${closing}`), "Unanswered");
+});
+
+test("no such name, and one of which not every address is refused", async (t) => {
+  const port = await listen(t, () => {});
+  assert.equal(await seen("tcp://nowhere.invalid:1"), "Down");
+  assert.equal(await seen(`tcp://localhost:${port}`), "Accepting");
+});
+
+test("a health check: its status, its path, and nothing that tells who asks", async (t) => {
+  const asked: unknown[] = [];
+  const url = await serve(t, ({ url, headers }, answer) => {
+    asked.push([url, Object.keys(headers).sort()]);
+    answer.writeHead(url === "/up?x=1" ? 204 : url === "/moved" ? 302 : 503, { location: "/up" });
+    answer.end();
+  });
+  assert.equal(await seen(url), "Accepting");
+  assert.equal(await seen(`${url}up?x=1`), "Healthy");
+  assert.equal(await seen(`${url}up?x=1#200`), "Accepting");
+  assert.equal(await seen(`${url}healthz#503,204`), "Healthy");
+  assert.equal(await seen(`${url}moved`), "Accepting");
+  const headers = ["connection", "host", "user-agent"];
+  assert.deepEqual(asked[0], ["/healthz", headers]);
+  assert.equal(asked.length, 5); // no redirect was followed
+});
+
+test("a health check that is not answered, or not by HTTP, accepts and no more", async (t) => {
+  const silent = await listen(t, () => {});
+  const other = await listen(t, (socket) => socket.once("data", () => socket.end("SSH-2.0-x\r\n")));
+  let told = 0;
+  const began = performance.now();
+  const level = await look(parseTarget(`http://127.0.0.1:${silent}`), () => told++);
+  assert.deepEqual([Level[level], told], ["Accepting", 1]);
+  assert.ok(performance.now() - began < 1500);
+  assert.equal(await seen(`http://127.0.0.1:${other}`), "Accepting");
+});
+
+test("by TLS, the certificate must be trusted", async (t) => {
+  const server = createServer(certificate(folder(t)), (_, answer) => answer.end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  assert.equal(await seen(`https://localhost:${port}/`), "Accepting");
+});
+
+test("what is no target is refused, and no secret of it is shown", () => {
+  for (const [wrong, why] of [
+    ["graph:8080", /none of the forms tcp:/],
+    ["tcp://graph", /has no port/],
+    ["tcp://graph:1/x", /more than a host and a port/],
+    ["http://me:hunter2@graph/", /"…", and has a user name/],
+    ["http://graph/?key=hunter2#77", /not from 200 to 599/],
+  ] as const) {
+    assert.throws(
+      () => parseTarget(wrong),
+      (error: Error) => why.test(error.message) && !error.message.includes("hunter2"),
+      wrong,
+    );
+  }
+  assert.equal(parseTarget("https://graph").port, 443);
+  assert.equal(parseTarget("tcp://[::1]:80").host, "::1");
+});
