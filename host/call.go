@@ -23,6 +23,8 @@ type driver struct {
 	seen        time.Duration                     // when the last event came, on the Clock
 	lookout     *lookout                          // since the last attempt; nil: nobody watches
 	waited      bool                              // since the last attempt
+	once        bool                              // no call makes a second attempt
+	bounded     bool                              // the last attempt was the last that the call may make
 	saidWhy     bool                              // that nobody watches
 	knows       func(context.Context, int64) bool // whether the plugin has a minor version of the contract
 }
@@ -36,17 +38,16 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 		return abi.Event{Type: abi.Cancelled, NowUS: micros(clock.Now())}, nil
 	}
 	started := micros(clock.Now())
-	attempting := ctx
-	if d.task.Call.Read || d.task.Call.Repeatable {
-		attempting = repeat.Allow(ctx)
-	}
+	attempting, end := d.task.limited(repeat.Attempt(ctx, d.task.Call.Read || d.task.Call.Repeatable))
 	result, err := d.task.Attempt(attempting, n)
+	end(&result)
 	if err != nil && (result == (abi.Result{}) || result.OK()) {
 		return abi.Event{}, err
 	}
 	now := clock.Now()
 	d.own = err
 	d.claim(&result)
+	d.task.isAway(&result, err)
 	d.clean(&result)
 	if result.StartedUS == nil {
 		result.StartedUS = &started
@@ -60,6 +61,7 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 		d.lastError = d.quoted(&result)
 	}
 	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: result})
+	d.bound(n, &result)
 	return d.event(ctx, abi.Attempted, now, &result), nil
 }
 
@@ -212,6 +214,7 @@ func (d *driver) end(ctx context.Context, o *abi.Outcome) (*abi.Outcome, error) 
 	case o.LastError == "" && o.Type != abi.OutcomeOK:
 		o.LastError = d.lastError
 	}
+	d.unmark(o)
 	d.task.observe(Stopped{Outcome: *o, At: d.task.clock().Now()})
 	if o.Type == abi.OutcomeOK {
 		return o, nil

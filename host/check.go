@@ -13,6 +13,9 @@ func (t *Task) check() error {
 	if t.Attempt == nil {
 		return fmt.Errorf("outlast: task: Attempt is missing")
 	}
+	if err := t.checkLimits(); err != nil {
+		return err
+	}
 	return t.Call.check()
 }
 

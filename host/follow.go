@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -86,13 +87,24 @@ func (f *Followed) look() {
 }
 
 // choosePolicy fixes what the call goes by, at its first failure.
-func (d *driver) choosePolicy() {
-	if d.task.Follow == nil {
-		return
+func (d *driver) choosePolicy() error {
+	if d.task.Follow == nil && d.task.MaxWait == 0 {
+		return nil
 	}
 	task := *d.task
-	p, why := task.Follow.Policy()
-	task.Policy = p
 	d.task = &task
-	task.observe(PolicyInForce{Policy: p, Why: why})
+	if task.Follow != nil {
+		p, why := task.Follow.Policy()
+		task.Policy = p
+		task.observe(PolicyInForce{Policy: p, Why: why})
+	}
+	if task.MaxWait == 0 {
+		return nil
+	}
+	p, err := task.policy().within(task.MaxWait)
+	if err != nil {
+		return errors.Join(err, d.own)
+	}
+	task.Policy = p
+	return nil
 }

@@ -79,6 +79,27 @@ type Task struct {
 	// is in doubt, what would have been evidence.
 	OnlyRequest bool
 
+	// MaxWait is how long this call waits for a server that is away, instead of the
+	// policy's window: whole microseconds, and positive; 0: the policy's. A policy
+	// without a window is an error, before the first attempt unless Follow has it.
+	MaxWait time.Duration
+
+	// Attempts is the most attempts that this call makes, the first one included,
+	// whatever the policy leaves room for; 0: the policy alone decides. A call that
+	// ends by it is exhausted, for abi.ReasonMaxAttempts.
+	Attempts int64
+
+	// AttemptTimeout ends the context of an attempt that takes longer, in real time;
+	// 0: never. A read is then tried again, a write only where it was seen that
+	// nothing was sent. An attempt that does not obey its context is waited for.
+	AttemptTimeout time.Duration
+
+	// On says which errors of an attempt, beside those that are known, mean that the
+	// server is away, as with errors.Is or errors.As; nil: none. A read or a call that
+	// is Repeatable then waits for it. A write does so only where it was seen that
+	// nothing was sent. The policy must be one for requests.
+	On func(err error) bool
+
 	// Repair repairs what the policy asks for, with force if it says so. nil: a
 	// repair is reported as failed.
 	Repair func(ctx context.Context, force bool) (abi.Result, error)

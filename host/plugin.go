@@ -25,6 +25,7 @@ type Plugin struct {
 	idle   chan *engine.Instance // between decisions
 	loaded chan Loaded           // how it was loaded, for the call that caused it
 
+	once  bool
 	crowd crowd // of calls in Run
 
 	asked sync.Once // for its version of the contract
@@ -42,6 +43,7 @@ type options struct {
 	source string
 	cache  string
 	mode   engine.Mode
+	once   bool
 	err    error
 }
 
@@ -105,6 +107,7 @@ func Open(opts ...Option) (*Plugin, error) {
 	n := runtime.GOMAXPROCS(0)
 	p := &Plugin{
 		source: o.source,
+		once:   o.once,
 		slots:  make(chan struct{}, n),
 		idle:   make(chan *engine.Instance, n),
 		loaded: make(chan Loaded, 1),
@@ -179,7 +182,7 @@ func (p *Plugin) Describe(ctx context.Context) (d abi.Description, err error) {
 
 // driver drives a task with this plugin.
 func (p *Plugin) driver(t *Task) *driver {
-	return &driver{task: t, crowd: &p.crowd, knows: p.knows}
+	return &driver{task: t, crowd: &p.crowd, once: p.once, knows: p.knows}
 }
 
 // The minor versions of the contract that added what a host must not send to an

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"outlast/abi"
@@ -18,6 +19,7 @@ type Policy struct {
 	doc     func() *policy.Document // a built-in, whose text is known to be right, is not read before it is asked
 	name    string                  // of a built-in that is unchanged; "" for a document
 	release *Release                // nil: it is not followed
+	window  atomic.Pointer[window]  // with which it was asked for last
 }
 
 // checked is a policy whose document has been read.

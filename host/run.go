@@ -29,7 +29,9 @@ func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if event.Result.OK() {
 		return d.end(ctx, d.succeeded(&event))
 	}
-	d.choosePolicy()
+	if err := d.choosePolicy(); err != nil {
+		return nil, err
+	}
 	s := p.session(d.task)
 	var outcome *abi.Outcome
 	p.crowd.aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })

@@ -24,7 +24,9 @@ func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 	if first.Result.OK() {
 		return d.end(ctx, d.succeeded(&first))
 	}
-	d.choosePolicy()
+	if err := d.choosePolicy(); err != nil {
+		return nil, err
+	}
 	call := t.Call.wire()
 	if outcome := p.endsAtOnce(d, call, &first); outcome != nil {
 		return d.end(ctx, outcome)

@@ -89,6 +89,7 @@ process/atstart/trim: process/atstart
 process/procfs: golang.org/x/sys
 process/quit: process/atstart
 ready: abi host internal/environ
+retry: host httpattempt
 simulate: abi plugin/policy
 simulate/plot: simulate golang.org/x/image
 site/gopages:

@@ -1,13 +1,24 @@
-// Package repeat tells those who make an attempt whether it may be made again: a
-// client that sends a request a second time by itself may do so for a read only.
+// Package repeat tells those who make an attempt whose it is: a client that sends a
+// request a second time by itself may do so for a read only, and not at all where
+// somebody further out tries again.
 package repeat
 
 import "context"
 
 type key struct{}
 
-// Allow is the context of an attempt that may be made again, whatever it did.
-func Allow(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
+// Attempt is the context of an attempt. again says that it may be made a second
+// time, whatever it did.
+func Attempt(ctx context.Context, again bool) context.Context {
+	return context.WithValue(ctx, key{}, again)
+}
 
-// Allowed says whether it may. An attempt of which nothing is known may not.
-func Allowed(ctx context.Context) bool { return ctx.Value(key{}) != nil }
+// Within says whether a context is of an attempt.
+func Within(ctx context.Context) bool { return ctx.Value(key{}) != nil }
+
+// Allowed says whether the attempt may be made again. One of which nothing is known
+// may not.
+func Allowed(ctx context.Context) bool {
+	again, _ := ctx.Value(key{}).(bool)
+	return again
+}

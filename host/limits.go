@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"outlast/abi"
+)
+
+// WithOneAttempt switches trying again off: each call makes one attempt, and a
+// failure that would be tried again ends it as exhausted. It is for a program's
+// tests.
+func WithOneAttempt() Option {
+	return func(o *options) { o.once = true }
+}
+
+// errTimeLimit is why an attempt's context is done at Task.AttemptTimeout.
+var errTimeLimit = errors.New("outlast: the attempt's time limit has passed")
+
+func (t *Task) checkLimits() error {
+	switch {
+	case t.Attempts < 0:
+		return fmt.Errorf("outlast: task: Attempts: expected 0 for no limit, or from 1 on, not %d", t.Attempts)
+	case t.AttemptTimeout < 0:
+		return fmt.Errorf("outlast: task: AttemptTimeout: expected 0 for none, or a positive duration, not %v", t.AttemptTimeout)
+	case t.On != nil && t.Follow == nil && !t.policy().ForRequests():
+		return fmt.Errorf("outlast: task: On: the policy %s does not go by what was seen of requests", t.policy().Name())
+	case t.MaxWait != 0 && t.Follow == nil:
+		_, err := t.policy().within(t.MaxWait)
+		return err
+	case t.MaxWait != 0:
+		_, err := Default().within(t.MaxWait) // whether it is a window at all
+		return err
+	}
+	return nil
+}
+
+// limited is the context of an attempt, and says at its end whether the limit ended
+// it. Real time counts, whatever the Clock: a context knows no other.
+func (t *Task) limited(ctx context.Context) (attempting context.Context, end func(*abi.Result)) {
+	if t.AttemptTimeout == 0 {
+		return ctx, func(*abi.Result) {}
+	}
+	attempting, cancel := context.WithTimeoutCause(ctx, t.AttemptTimeout, errTimeLimit)
+	return attempting, func(r *abi.Result) {
+		if context.Cause(attempting) == errTimeLimit && !r.OK() {
+			r.TimedOut = true
+		}
+		cancel()
+	}
+}
+
+// isAway puts the caller's word that an error means a server that is away into a
+// result. What was sent is not for the caller to say, so a write is tried again
+// only on evidence.
+func (t *Task) isAway(r *abi.Result, err error) {
+	if t.On != nil && err != nil && !r.OK() && !r.IsProcess() && t.On(err) {
+		r.Failure = abi.FailureUnconnected
+	}
+}
+
+// bound marks the result of the last attempt that a call may make, so that the
+// policy stops there, and weighs what is known of a write as ever.
+func (d *driver) bound(n int64, r *abi.Result) {
+	most := d.task.Attempts
+	if d.once {
+		most = 1
+	}
+	if most > 0 && n >= most && !r.OK() && !r.Streamed {
+		r.Streamed, d.bounded = true, true
+	}
+}
+
+// unmark says of an outcome what its limit was, if that was the number of attempts.
+func (d *driver) unmark(o *abi.Outcome) {
+	if !d.bounded || o.Reason != abi.ReasonStreamed {
+		return
+	}
+	o.Reason = abi.ReasonMaxAttempts
+	if o.Type == abi.OutcomeFailed {
+		o.Type = abi.OutcomeExhausted
+	}
+	story, effects, _ := strings.Cut(o.Message, ":")
+	if _, effects, _ = strings.Cut(effects, ";"); effects != "" {
+		effects = ";" + effects
+	}
+	o.Message = story + ", the most that this call may make" + effects
+}
+
+// within is the policy with another window, of which the last one is kept: a task
+// asks for the same one in each call.
+func (p *Policy) within(d time.Duration) (*Policy, error) {
+	if known := p.window.Load(); known != nil && known.wait == d {
+		return known.policy, nil
+	}
+	changed, err := p.WithMaxWait(d)
+	if err == nil {
+		p.window.Store(&window{d, changed})
+	}
+	return changed, err
+}
+
+type window struct {
+	wait   time.Duration
+	policy *Policy
+}
