@@ -49,7 +49,8 @@ var messages = []message{
 	{of: &abi.Error{}, file: "error", title: "Why there is no answer", open: true},
 	{of: &policy.Document{}, file: "policy", title: "A policy document"},
 	{of: &policy.Budget{}, part: "budget", title: "What bounds the retries of the rules that count on it: a window of time, or a number of attempts", rules: `"oneOf":[{"required":["max_wait"]},` +
-		`{"required":["attempts"],"properties":{"windows":false,"broken_connections":false,"wake":false}}]`},
+		`{"required":["attempts"],"properties":{"windows":false,"broken_connections":false,"wake":false}}],` +
+		`"allOf":[{"properties":{"wake":{"dependentRequired":{"spread_cap":["spread_multiplier"],"spread_late":["spread_multiplier"]}}}}]`},
 	{of: &policy.Backoff{}, part: "backoff", title: "How delays grow, and how they are spread", rules: `"allOf":[` +
 		`{"if":{"properties":{"type":{"const":"linear"}},"required":["type"]},"then":{"properties":{"multiplier":false}},"else":{"required":["multiplier"]}},` +
 		`{"if":{"properties":{"type":{"const":"full_jitter"}},"required":["type"]},"then":{"properties":{"jitter":false,"jitter_at_cap":false}}}]`},

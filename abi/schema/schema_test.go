@@ -123,6 +123,8 @@ var beyondSchemas = map[string]string{
 	"refused-multiplier-decimals":          arithmetic + ": multipleOf a millionth works in no validator that has floating point",
 	"refused-backoff-base-above-cap":       "two members are compared",
 
+	"refused-wake-spread-cap-below-the-spread": "two members are compared",
+
 	"refused-branch-budget":           "a name is looked up in another member",
 	"refused-repair-in-a-window":      "a name is looked up in another member",
 	"refused-last-rule-conditional":   last,

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+
 	"outlast/abi"
 	"outlast/abi/fields"
 )
@@ -119,6 +121,9 @@ func (a *RetryAfter) Fields(f *fields.List) {
 type WakeRule struct {
 	Reads, Writes abi.Readiness // "" : nothing
 	Spread        int64         // woken callers start within so long, at random
+	Growth        int64         // ppm, of the spread with each vain wake; 0: it stays as it is
+	SpreadCap     int64         // the widest that it grows; 0: the backoff's cap
+	Late          int64         // a window older than this spreads as after a vain wake; 0: none does
 	HoldOff       int64         // after a vain wake; doubled after each further one
 	MaxVain       int64         // vain wakes of a window, after which it only sleeps
 }
@@ -131,6 +136,34 @@ func (w *WakeRule) Fields(f *fields.List) {
 	f.Word("reads", (*string)(&w.Reads), abi.AllReadiness).Says("what wakes a read").Default("nothing")
 	f.Word("writes", (*string)(&w.Writes), wakesWrites).Says("what wakes a write").Default("nothing")
 	f.Add("spread", (*durationForm)(&w.Spread)).Required().Says("woken callers start at random within it, and never past the deadline")
+	f.Add("spread_multiplier", (*factorForm)(&w.Growth)).Says("how many times as wide the spread is after each vain wake, so that a server which falls over when all come back is met by fewer each time").Default("1").Since("1.3")
+	f.Add("spread_cap", (*durationForm)(&w.SpreadCap)).Says("the widest that it grows; not less than `spread`, and only with `spread_multiplier`").Default("the backoff's cap").Since("1.3")
+	f.Add("spread_late", (*durationForm)(&w.Late)).Says("a window that has been open for longer has at least the spread that follows a vain wake: an outage longer than usual may be a server that came back unseen and fell over. Only with `spread_multiplier`").Default("no window has").Since("1.3")
 	f.Add("hold_off", (*durationForm)(&w.HoldOff)).Required().Says("after a vain wake, waits of this window are not woken before so much of them has passed; doubled with each further vain wake")
 	f.Int("max_vain", &w.MaxVain, 1, maxCount).Required().Says("after so many vain wakes a window is not woken any more")
+}
+
+// Check implements fields.Checker.
+func (w *WakeRule) Check(c *fields.Checked) {
+	for _, name := range []string{"spread_cap", "spread_late"} {
+		if c.Has(name) && !c.Has("spread_multiplier") {
+			c.Fault(name, "needs a spread_multiplier: without one the spread does not grow")
+		}
+	}
+	if c.Has("spread_cap") && w.SpreadCap < w.Spread {
+		c.Fault("spread_cap", "is shorter than the spread")
+	}
+}
+
+// spread is how far woken callers are apart, given what their window has spent.
+func (b *Budget) spread(s *spent) int64 {
+	w, vain := b.Wake, s.vain
+	if w.Growth == 0 {
+		return w.Spread
+	}
+	if w.Late > 0 && s.time > w.Late {
+		vain = max(vain, 1)
+	}
+	grows := Backoff{Base: w.Spread, Multiplier: w.Growth, Cap: max(w.Spread, cmp.Or(w.SpreadCap, b.Backoff.Cap))}
+	return grows.plain(vain + 1)
 }

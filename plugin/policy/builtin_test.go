@@ -56,7 +56,7 @@ func TestNumbersOfTheBuiltIns(t *testing.T) {
 		"omnigraph": {
 			{
 				Name: "unavailable", MaxWait: 150 * second, Windows: 3, Broken: 2, Backoff: jittered(second/2, 10*second, false), CallBudget: CallClamp,
-				Wake: &WakeRule{Reads: abi.Accepting, Writes: abi.Ready, Spread: 30_000, HoldOff: second, MaxVain: 3},
+				Wake: &WakeRule{Reads: abi.Accepting, Writes: abi.Ready, Spread: 30_000, Growth: 64 * million, Late: 75 * second, HoldOff: second, MaxVain: 3},
 			},
 			{
 				Name: "admission_cap", Attempts: 6, Broken: -1, Backoff: jittered(second/4, 4*second, false), CallBudget: CallStopAbove,
@@ -75,7 +75,7 @@ func TestNumbersOfTheBuiltIns(t *testing.T) {
 			{
 				Name: "unavailable", MaxWait: 150 * second, Windows: 3, Broken: 2, Backoff: jittered(second/2, 10*second, false), CallBudget: CallClamp,
 				RetryAfter: &RetryAfter{Max: 120 * second, Jitter: million / 10, Floor: true},
-				Wake:       &WakeRule{Reads: abi.Accepting, Writes: abi.Ready, Spread: 30_000, HoldOff: second, MaxVain: 3},
+				Wake:       &WakeRule{Reads: abi.Accepting, Writes: abi.Ready, Spread: 30_000, Growth: 64 * million, Late: 75 * second, HoldOff: second, MaxVain: 3},
 			},
 			{Name: "stale_connection", Attempts: 200, Broken: -1, Backoff: jittered(1_000, 16_000, false), CallBudget: CallClamp},
 			{

@@ -166,10 +166,22 @@ func (d *decision) contact(c Contact) {
 		d.broken++
 	}
 	for i := range d.budgets {
-		if d.doc.Budgets[i].Windows > 0 {
-			d.budgets[i] = spent{opened: d.budgets[i].opened, count: d.budgets[i].count}
+		if budget, s := &d.doc.Budgets[i], &d.budgets[i]; budget.Windows > 0 {
+			*s = spent{opened: s.opened, count: s.count, vain: d.keptVain(i, c)}
 		}
 	}
+}
+
+// keptVain is how many vain wakes go over into a budget's next window. Where the
+// spread grows, a wake whose connection breaks is vain too: the server may have
+// fallen over because all came back, and would again if they came as before. One
+// more wake is always left.
+func (d *decision) keptVain(i int, c Contact) int64 {
+	wake := d.doc.Budgets[i].Wake
+	if c != Broken || !d.vain(i) || wake == nil || wake.Growth == 0 {
+		return 0
+	}
+	return min(d.budgets[i].vain+1, wake.MaxVain-1)
 }
 
 func (d *decision) follow(rule *Rule, b *Branch) (abi.Action, error) {

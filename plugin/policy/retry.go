@@ -13,7 +13,7 @@ func (d *decision) retry(b *Branch) (abi.Action, error) {
 		if budget.Windows > 0 && s.opened >= budget.Windows {
 			return d.exhausted(abi.ReasonWindows, b.Retry), nil
 		}
-		*s = spent{open: 1, opened: s.opened + 1, count: s.count}
+		*s = spent{open: 1, opened: s.opened + 1, count: s.count, vain: s.vain}
 	}
 	if b.Repair != nil {
 		return d.repair(b), nil
@@ -205,7 +205,7 @@ func (d *decision) woken() (abi.Action, error) {
 	}
 	// Downwards from the deadline: near it the spread shrinks, and no woken
 	// attempt starts past it.
-	room := min(w.Spread, max(0, budget.MaxWait-s.time))
+	room := min(budget.spread(s), max(0, budget.MaxWait-s.time))
 	if budget.CallBudget == CallClamp {
 		room = min(room, max(0, d.callLeft()))
 	}

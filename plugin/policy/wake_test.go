@@ -139,7 +139,7 @@ func TestVainWakesLeaveTheScheduleAlone(t *testing.T) {
 	}
 	// The spread is part of the wait, and so is what the attempt took.
 	w.wake(2*million, abi.Accepting, 1<<31)
-	if a = w.attempt(50_000+250_000, refused); a.DelayUS != 1_700_000 {
+	if a = w.attempt(960_000+40_000, refused); a.DelayUS != million {
 		t.Errorf("after another: %s", a.Encode())
 	}
 }
@@ -193,6 +193,69 @@ func TestVainWakesAreBounded(t *testing.T) {
 	w.attempt(w.last.DelayUS, broken)
 	if got := w.last.Wake; !cmp.Equal(got, &abi.Wake{By: abi.Accepting}) {
 		t.Errorf("in the next window: %+v", got)
+	}
+}
+
+// Each vain wake makes the spread wider, up to the schedule's cap.
+func TestTheSpreadGrows(t *testing.T) {
+	w := wait0(t, steady(t, "150s"), read0(1))
+	for range 5 {
+		w.attempt(w.last.DelayUS, refused)
+	} // a wait of 10 s
+	for _, want := range []int64{30_000, 1_920_000, 10 * million} {
+		if a := w.wake(w.last.Wake.AfterUS, abi.Ready, lastChance); a.DelayUS != want {
+			t.Fatalf("expected a spread of %d µs: %s", want, a.Encode())
+		}
+		w.attempt(w.last.DelayUS, refused)
+		if w.last.Wake != nil && w.last.DelayUS < w.last.Wake.AfterUS {
+			w.attempt(w.last.DelayUS, refused)
+		}
+	}
+}
+
+// In an outage of unusual length the first wake is as careful as one after a vain
+// wake, and the second no more than that.
+func TestALateWindowSpreadsWide(t *testing.T) {
+	w := wait0(t, steady(t, "150s"), read0(1))
+	for w.now < 75*million {
+		w.attempt(w.last.DelayUS, refused)
+	}
+	for range 2 {
+		if a := w.wake(w.last.Wake.AfterUS, abi.Ready, lastChance); a.DelayUS != 1_920_000 {
+			t.Errorf("after %d µs: %s", w.now, a.Encode())
+		}
+		w.attempt(w.last.DelayUS, refused)
+	}
+}
+
+// An attempt that was woken and broke is vain where the spread grows, in the
+// window that it opens; and the last wake of a window is never lost to it.
+func TestABrokenWakeGoesOverIntoTheNextWindow(t *testing.T) {
+	for _, test := range []struct {
+		growth string
+		vain   int // wakes that were vain before
+		want   int64
+	}{{"64", 0, 1_920_000}, {"64", 1, 10 * million}, {"64", 2, 10 * million}, {"", 0, 30_000}, {"", 2, 30_000}} {
+		more := []string{}
+		if test.growth == "" {
+			more = []string{`"spread_multiplier": 64, "spread_late": "75s", `, ""}
+		}
+		w := wait0(t, steady(t, "150s", more...), read0(1))
+		for range 5 {
+			w.attempt(w.last.DelayUS, refused)
+		}
+		for range test.vain {
+			w.wake(w.last.Wake.AfterUS, abi.Ready, 0)
+			w.attempt(w.last.DelayUS, refused)
+		}
+		w.wake(w.last.Wake.AfterUS, abi.Ready, 0)
+		w.attempt(w.last.DelayUS, broken)
+		for w.last.DelayUS < 4*million {
+			w.attempt(w.last.DelayUS, refused)
+		}
+		if a := w.wake(3*million, abi.Ready, lastChance); a.Wake != nil || a.DelayUS != test.want {
+			t.Errorf("%+v: %s", test, a.Encode())
+		}
 	}
 }
 

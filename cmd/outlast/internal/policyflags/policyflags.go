@@ -125,7 +125,7 @@ func (f *Flags) budget(maxWait *time.Duration) (object, error) {
 		}
 		budget["max_wait"] = micros(window)
 		// As the built-in policy omnigraph has it: for --ready.
-		budget["wake"] = object{"reads": "accepting", "writes": "ready", "spread": "30ms", "hold_off": "1s", "max_vain": 3}
+		budget["wake"] = object{"reads": "accepting", "writes": "ready", "spread": "30ms", "spread_multiplier": 64, "spread_late": "75s", "hold_off": "1s", "max_vain": 3}
 	}
 	return budget, nil
 }

@@ -194,7 +194,7 @@ func TestRefused(t *testing.T) {
 		"the serial again":   {release(t, 7, "120s", "121s"), by.sign(release(t, 7, "120s", "121s")), []string{"serial 7 is not above 7"}},
 		"expired":            {expired, by.sign(expired), []string{"it has expired, at 2026-06-01T12:00:00Z"}},
 		"other rules":        {release(t, 8, retried...), by.sign(release(t, 8, retried...)), []string{"rule ", "rules: allow"}},
-		"more attempts":      {release(t, 8, `"max_wait":"120s"`, `"attempts":20`, `,"wake":{"reads":"accepting","writes":"ready","spread":"30ms","hold_off":"1s","max_vain":3}`, ``), "", []string{"it is not signed", "attempts", "rules: allow"}},
+		"more attempts":      {release(t, 8, `"max_wait":"120s"`, `"attempts":20`, `,"wake":{"reads":"accepting","writes":"ready","spread":"30ms","spread_multiplier":64,"spread_late":"75s","hold_off":"1s","max_vain":3}`, ``), "", []string{"it is not signed", "attempts", "rules: allow"}},
 		"no policy":          {[]byte(`{"version":1}`), "", []string{"it is not signed", "name: is missing", "serial: is missing", "time: is missing", "document: is missing"}},
 		"no JSON":            {[]byte(`nonsense`), by.sign([]byte(`nonsense`)), []string{"not JSON"}},
 		"everything at once": {release(t, 6, retried...), other.sign(good), []string{"the signature is not", "serial 6 is not above 7", "rule ", "rules: allow"}},
