@@ -26,10 +26,12 @@ class Event:
     Attributes:
         call: What the call is.
         policy: The name of its policy.
+        command: Base name of the program that it runs; ``""``: it runs a function.
     """
 
     call: Call
     policy: str
+    command: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -216,7 +216,9 @@ def test_logs_and_metrics(folder: Path, caplog: pytest.LogCaptureFixture) -> Non
         caplog.clear()
         told(policy)
         (record,) = [r for r in caplog.records if "policy in force" in r.getMessage()]
-        serial = registry.get_sample_value("outlast_policy_serial", {"policy": "network"})
+        serial = registry.get_sample_value(
+            "outlast_policy_serial", {"policy": "network", "command": ""}
+        )
         return serial, record.levelname
 
     try:

@@ -147,7 +147,9 @@ def run_command(
         kill_after=kill_after,
     )
     # A process's requests are seen by nobody here.
-    task = _policy(policy, argv)._task(call, repair, None, None, options, watched=False)
+    program = PurePath(os.fsdecode(argv[0])).name
+    task = _policy(policy, program)._task(call, repair, None, None, options, watched=False)
+    task.command = program
     sleep = clock.current().sleep
     outcome = finish(perform(task, lambda: run(command), sleep, repair), call, check)
     assert outcome.result is not None
@@ -162,12 +164,11 @@ def _checked(argv: Sequence[Any]) -> Sequence[Any]:
     return argv
 
 
-def _policy(policy: Policy | str | None, argv: Sequence[Any]) -> Policy:
+def _policy(policy: Policy | str | None, program: str) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if policy is not None:
         return Policy(policy)
-    program = PurePath(os.fsdecode(argv[0])).name
     if program not in KNOWN:
         raise ValueError(
             f"outlast: the command is {program!r}, and the default policy only knows what "

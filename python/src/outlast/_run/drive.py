@@ -57,6 +57,7 @@ class Driver:
         began: When the call began, on it.
         seen: When the last event was, in microseconds. Delays count from there.
         raised: The exception of the last attempt, if it raised one.
+        error: What ended the call without an outcome.
     """
 
     def __init__(self, task: Task) -> None:
@@ -66,6 +67,7 @@ class Driver:
         self.began = self.now()
         self.seen = 0
         self.raised: Exception | None = None
+        self.error: BaseException | None = None
         self._ready = task.ready if clock.is_real() else None
         self._watch: CallWatch | None = None  # since the last attempt; None: nobody watches
         self._waited = False  # since the last attempt
@@ -77,8 +79,8 @@ class Driver:
         self._action: Retry | None = None  # what the last failure led to
 
     def steps(self) -> Steps:
-        """The whole call, with a plugin that only decides. Who carries them out looks
-        away after the last.
+        """The whole call, with a plugin that only decides. Who carries them out closes
+        this after the last.
         """
         attempt, done = 1, Done()
         repair: Retry | None = None
@@ -128,7 +130,9 @@ class Driver:
         seen = self._task.look_on(self._outer)
         started = self.now()
         late = next((before.late for before in self._unsent if before.late), "")
-        done = Done(_LATE) if late else (yield MakeAttempt(seen))
+        done = (
+            Done(_LATE) if late else (yield MakeAttempt(self._task.around(attempt, started, seen)))
+        )
         ended = self.now()
         try:
             result = checked(_LATE if late else self._result(done, seen))
@@ -295,6 +299,11 @@ class Driver:
             self._watch.stop()
             self._watch = None
 
+    def close(self) -> None:
+        """The call is over, however it ended."""
+        self.look_away()
+        self._task.ended(None if isinstance(self.error, ToBeAwaited) else self.error)
+
     def _stopped(self, stop: Stop) -> Outcome:
         return self._task.stopped(self.explained(stop.outcome), self.now())
 
@@ -315,6 +324,7 @@ class Driver:
         """
         if not isinstance(error, (Exception, GeneratorExit)):
             self._cancelled(attempted)
+        self.error = error
         return Ended(error=error, raised=self.raised)
 
     def _cancelled(self, attempted: bool) -> None:

@@ -30,14 +30,16 @@ Event = dict[str, Any]
 
 def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Ended:
     """Carry out a task on the calling thread, with an instance of its own."""
+    task = task.begun()
     callbacks = _Callbacks(task, performer(task, attempt, sleep, repair))
     try:
         with Within(None):
             outcome = callbacks.drive()
     except BaseException as e:
+        callbacks.driver.error = e
         return Ended(error=e, raised=callbacks.driver.raised)
     finally:
-        callbacks.driver.look_away()
+        callbacks.driver.close()
     return Ended(outcome, raised=callbacks.driver.raised)
 
 

@@ -51,10 +51,8 @@ def performer(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | N
 
     def perform(step: Step) -> object:
         match step:
-            case MakeAttempt(seen):
-                if seen is None:
-                    return attempt()
-                with Within(seen):
+            case MakeAttempt(within):
+                with within:
                     return attempt()
             case LoadPlugin():
                 task.policy.plugin.load()
@@ -90,12 +88,13 @@ def complete(steps: Generator[Step, Done, T], perform: Perform) -> T:
 
 def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Ended:
     """Carry out a task on the calling thread."""
+    task = task.begun()
     driver = Driver(task)
     try:
         with Within(None):  # what is done besides the attempts is no part of one around it
             return complete(driver.steps(), performer(task, attempt, sleep, repair))
     finally:
-        driver.look_away()
+        driver.close()
 
 
 async def arun(
@@ -104,6 +103,7 @@ async def arun(
     """Carry out a task in the calling task of an event loop. Thousands may wait here,
     so there is little that they hold.
     """
+    task = task.begun()
     driver = Driver(task)
     steps = driver.steps()
     try:
@@ -112,11 +112,9 @@ async def arun(
             while True:
                 try:
                     match step:
-                        case MakeAttempt(None):
-                            value: object = await attempt()
-                        case MakeAttempt(seen):
-                            with Within(seen):
-                                value = await attempt()
+                        case MakeAttempt(within):
+                            with within:
+                                value: object = await attempt()
                         case Wait(seconds):
                             value = await sleep(seconds)
                         case WatchedWait():
@@ -124,7 +122,8 @@ async def arun(
                         case _:
                             value = await _perform(step, task, repair)
                     done = Done(value)
-                except GeneratorExit:
+                except GeneratorExit as e:
+                    driver.error = e
                     raise
                 except BaseException as e:
                     done = Done(error=e)
@@ -133,7 +132,7 @@ async def arun(
         ended: Ended = end.value
         return ended
     finally:
-        driver.look_away()
+        driver.close()
 
 
 async def _perform(step: Step, task: Task, repair: AsyncRepairer | None) -> object:

@@ -8,6 +8,7 @@ they ended.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MakeAttempt:
-    """Make an attempt, and see what it sends; ``None``: nobody sees. Its value is a
-    :class:`Result`.
-    """
+    """Make an attempt within a context. Its value is a :class:`Result`."""
 
-    seen: Requests | None
+    within: AbstractContextManager[None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ from .._call.exceptions import result_after
 from .._call.outcome import Outcome
 from .._call.result import Result
 from .._evidence import watch
-from .._evidence.requests import Request, Requests
-from ..hooks._registry import get_hooks, tell
+from .._evidence.requests import Request, Requests, Within
+from ..hooks._hook import CallHook
+from ..hooks._registry import Around, Told, begin, get_hooks, guarded, tell
 from .options import OPTIONS
 from .secrets import Secrets
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from .._call.call import Call
     from .._policy.document import Document
     from .._time.clock import Now
-    from ..hooks._hook import Hook
     from .options import RunOptions
 
 
@@ -70,6 +71,18 @@ class Task:
         label = self._secrets.out_of(call.label)
         # A call that is made again would warn again.
         self._told = call if label == call.label else replace(call, label=label)
+        self.command = ""  # base name of the program that the call runs
+        self._hooks: tuple[Told, ...] = ()
+        self._call_hooks: tuple[CallHook, ...] = ()  # those that are told of more than events
+
+    def begun(self) -> Task:
+        """The task of one call, with hooks for it: other calls may have this one."""
+        task: Task = object.__new__(Task)
+        task.__dict__.update(self.__dict__)  # copy() takes five times as long
+        hooks = get_hooks() if self._observe is None else (*get_hooks(), self._observe)
+        task._hooks = begin(hooks, self._told, self.policy.name, self.command)
+        task._call_hooks = tuple(hook for hook in task._hooks if isinstance(hook, CallHook))
+        return task
 
     def by_what_is_in_force(self) -> Task:
         """The task of a call that meets its first failure: it goes by what is in force
@@ -78,7 +91,7 @@ class Task:
         policy, why = self.policy.in_force()
         if policy is self.policy:
             return self
-        task = copy(self)  # other calls may have this one
+        task = copy(self)
         task.policy = policy
         task.tell(events.PolicyInForce, digest=policy.digest, release=policy.release, why=why)
         return task
@@ -117,11 +130,23 @@ class Task:
 
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""
-        hooks: Iterable[Hook] = get_hooks()
-        if self._observe is not None:
-            hooks = (*hooks, self._observe)
-        if hooks:
-            tell(kind(call=self._told, policy=self.policy.name, **details), hooks)
+        if self._hooks:
+            event = kind(call=self._told, policy=self.policy.name, command=self.command, **details)
+            tell(event, self._hooks)
+
+    def around(self, number: int, at: float, seen: Requests | None) -> AbstractContextManager[None]:
+        """Tell hooks that an attempt begins, and get what it runs in."""
+        outer = [
+            guarded("an attempt's begin", hook.attempt, number, at) for hook in self._call_hooks
+        ]
+        contexts = [context for context in outer if context is not None]
+        inner = _NOTHING if seen is None else Within(seen)
+        return Around(contexts, inner) if contexts else inner
+
+    def ended(self, error: BaseException | None) -> None:
+        """Tell hooks that nothing more comes of a call."""
+        for hook in self._call_hooks:
+            guarded("a call's end", hook.end, error)
 
     def tell_attempt(self, attempt: int, result: Result, at: float) -> None:
         """Tell of an attempt that ended."""
@@ -194,3 +219,6 @@ class Task:
             stderr=clean(result.stderr),
             message=clean(result.message),
         )
+
+
+_NOTHING: AbstractContextManager[None] = nullcontext()

@@ -9,7 +9,7 @@ Unless :func:`set_hooks` says otherwise, these are told:
 
 from __future__ import annotations
 
-from ._hook import Hook
+from ._hook import CallHook, Hook, PerCallHook
 from ._logging import LoggingHook
 from ._opentelemetry import OpenTelemetryHook
 from ._prometheus import PrometheusHook
@@ -17,9 +17,11 @@ from ._registry import default_hooks, get_hooks, set_hooks
 from ._structlog import StructlogHook
 
 __all__ = [
+    "CallHook",
     "Hook",
     "LoggingHook",
     "OpenTelemetryHook",
+    "PerCallHook",
     "PrometheusHook",
     "StructlogHook",
     "default_hooks",

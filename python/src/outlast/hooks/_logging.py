@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import logging
 
-from ..events import Event
-from ._lines import line_of
+from ._lines import Line
+from ._outages import LogHook
 
 
-class LoggingHook:
-    """Logs events; an event's fields are in the record as ``outlast``.
+class LoggingHook(LogHook):
+    """Logs events; an event's fields are in the record as ``outlast``. Of many calls in one
+    outage it logs the first, and counts the rest.
 
     Args:
         logger: Where to; ``None``: the logger ``outlast``.
     """
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
+        super().__init__()
         self._logger = logger or logging.getLogger("outlast")
 
-    def __call__(self, event: Event) -> None:
-        """Log the event."""
-        line = line_of(event)
-        if line is not None:
-            label = event.call.label
-            self._logger.log(
-                line.level,
-                "%s%s",
-                f"{label}: " if label else "",
-                line.message,
-                extra={"outlast": line.fields},
-            )
+    def write(self, line: Line) -> None:
+        """Log a line."""
+        label = line.fields.get("label")
+        self._logger.log(
+            line.level,
+            "%s%s",
+            f"{label}: " if label else "",
+            line.message,
+            extra={"outlast": line.fields},
+        )

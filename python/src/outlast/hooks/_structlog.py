@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from ..events import Event
-from ._lines import line_of
+from ._lines import Line
+from ._outages import LogHook
 
 
-class StructlogHook:
-    """Logs events with structlog, each field of an event as a key.
+class StructlogHook(LogHook):
+    """Logs events with structlog, each field of an event as a key. Of many calls in one
+    outage it logs the first, and counts the rest.
 
     Args:
         logger: Where to; ``None``: ``structlog.get_logger("outlast")``, asked
@@ -18,13 +19,11 @@ class StructlogHook:
     """
 
     def __init__(self, logger: Any = None) -> None:
+        super().__init__()
         self._logger = logger
 
-    def __call__(self, event: Event) -> None:
-        """Log the event."""
-        line = line_of(event)
-        if line is None:
-            return
+    def write(self, line: Line) -> None:
+        """Log a line."""
         if self._logger is None:
             import structlog
 

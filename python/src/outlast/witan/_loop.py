@@ -92,7 +92,7 @@ class Loop:
         self._call = self._describe(is_write, surface_conflict)
         self._task = Task(
             self._policy, self._call, clock=self._now, options={"secrets": self._secrets()}
-        )
+        ).begun()
         self._session = self._continue("")
         self._attempts = 0
         self._counts: dict[str, int] = {}  # failures by budget
@@ -103,11 +103,20 @@ class Loop:
         Raises:
             Exception: witan-core's own, if none does.
         """
+        try:
+            return self._run(attempt_once)
+        except BaseException as e:
+            self._task.ended(e)
+            raise
+
+    def _run(self, attempt_once: Callable[[], AttemptResult]) -> str:
         while True:
-            attempt = attempt_once()
             self._attempts += 1
+            with self._task.around(self._attempts, self._now(), None):
+                attempt = attempt_once()
             if attempt.kind == OK:
                 self._succeeded()
+                self._task.ended(None)
                 return attempt.body
             action = self._failed(attempt)
             if action.repair:

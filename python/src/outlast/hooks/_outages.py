@@ -1,0 +1,158 @@
+"""Log lines of many calls in one outage: those of the first call, and counts of the rest."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from .._call.call import Call
+from ..events import Event, Repairing, Stopped, Waiting
+from ._hook import CallHook, PerCallHook
+from ._lines import Line, line_of
+
+EVERY = 5.0
+"""Seconds of real time between two lines that count (a choice)."""
+
+ALWAYS_TOLD = ("exhausted", "indeterminate")
+"""Outcomes that a person has to look at: each has a line of its own."""
+
+
+class LogHook(PerCallHook):
+    """Writes lines. Of the calls that wait at the same time by one policy and for one kind
+    of failure, it writes all lines of the first; the others are counted in a line at most
+    every five seconds, and in one when the last of them has ended. A call that is
+    exhausted or indeterminate has its own line in any case.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._forget()
+        _all.add(self)
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._outages: dict[tuple[str, str], Outage] = {}
+
+    def begin(self, call: Call, policy: str, command: str) -> CallHook:  # noqa: ARG002
+        """Write of this call."""
+        return LoggedCall(self)
+
+    @abstractmethod
+    def write(self, line: Line) -> None:
+        """Write a line."""
+
+    def _join(self, wait: Waiting) -> tuple[Outage, bool]:
+        """The outage that a call waits for, and whether the call is its first."""
+        key = (wait.policy, wait.kind)
+        with self._lock:
+            outage = self._outages.get(key)
+            first = outage is None
+            if outage is None:
+                outage = self._outages[key] = Outage(key, self._now() + EVERY)
+            outage.calls += 1
+            outage.waiting += 1
+        return outage, first
+
+    def _count(self, outage: Outage) -> Line | None:
+        """A line that counts those who wait, if it is time for one."""
+        with self._lock:
+            if self._now() < outage.next_line:
+                return None
+            outage.next_line = self._now() + EVERY
+            waiting = outage.waiting
+        text = f"{outage.key[1]}; {waiting} calls wait"
+        return outage.line(logging.WARNING, text, calls=waiting)
+
+    def _leave(self, outage: Outage, how: str) -> Line | None:
+        """A line on all of an outage, after the last call's end; ``None`` if it had only
+        one, which has its own.
+        """
+        with self._lock:
+            outage.waiting -= 1
+            outage.ends[how] += 1
+            if outage.waiting:
+                return None
+            self._outages.pop(outage.key, None)
+        if outage.calls == 1:
+            return None
+        ends = dict(sorted(outage.ends.items(), key=lambda end: (end[0] != "ok", end)))
+        how_many = ", ".join(f"{count} {how}" for how, count in ends.items())
+        level = logging.INFO if set(ends) == {"ok"} else logging.WARNING
+        text = f"{outage.calls} calls waited; {how_many}"
+        return outage.line(level, text, calls=outage.calls, outcomes=ends)
+
+
+class Outage:
+    """Calls that wait at the same time, by one policy and for one kind of failure."""
+
+    def __init__(self, key: tuple[str, str], next_line: float) -> None:
+        self.key = key
+        self.next_line = next_line
+        self.calls = 0
+        self.waiting = 0  # have not ended
+        self.ends: Counter[str] = Counter()
+
+    def line(self, level: int, text: str, **fields: Any) -> Line:
+        """A line on all of them."""
+        policy, kind = self.key
+        return Line(level, text, {"kind": kind, **fields, "policy": policy})
+
+
+class LoggedCall(CallHook):
+    """Writes of one call. It stays in the outage in which it began to wait, whatever it
+    waits for after that.
+    """
+
+    def __init__(self, hook: LogHook) -> None:
+        self._hook = hook
+        self._outage: Outage | None = None
+        self._first = True
+
+    def __call__(self, event: Event) -> None:
+        """Write of the event, or count it."""
+        if isinstance(event, Waiting) and self._outage is None:
+            self._outage, self._first = self._hook._join(event)
+        line = line_of(event) if self._first or _is_own(event) else None
+        if not self._first and isinstance(event, Waiting) and self._outage is not None:
+            line = self._hook._count(self._outage)
+        if line is not None:
+            self._hook.write(line)
+        if isinstance(event, Stopped):
+            self._leave(event.outcome.type)
+
+    def end(self, error: BaseException | None) -> None:
+        """The call is over, with an outcome or without."""
+        self._leave("without an outcome" if error is None else type(error).__qualname__)
+
+    def _leave(self, how: str) -> None:
+        outage, self._outage = self._outage, None
+        line = None if outage is None else self._hook._leave(outage, how)
+        if line is not None:
+            self._hook.write(line)
+
+
+def _is_own(event: Event) -> bool:
+    """Whether it has a line though the call is counted with others."""
+    if isinstance(event, Stopped):
+        return event.outcome.type in ALWAYS_TOLD
+    return not isinstance(event, Repairing)
+
+
+_all: weakref.WeakSet[LogHook] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """The calls of the parent's other threads do not end here."""
+    for hook in _all:
+        hook._forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
