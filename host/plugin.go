@@ -25,8 +25,9 @@ type Plugin struct {
 	idle   chan *engine.Instance // between decisions
 	loaded chan Loaded           // how it was loaded, for the call that caused it
 
-	once  bool
-	crowd crowd // of calls in Run
+	once   bool
+	crowd  crowd // of calls in Run
+	around []Middleware
 
 	asked sync.Once // for its version of the contract
 	minor int64     // 0 where it could not be had
@@ -44,6 +45,7 @@ type options struct {
 	cache  string
 	mode   engine.Mode
 	once   bool
+	around []Middleware
 	err    error
 }
 
@@ -108,6 +110,7 @@ func Open(opts ...Option) (*Plugin, error) {
 	p := &Plugin{
 		source: o.source,
 		once:   o.once,
+		around: o.around,
 		slots:  make(chan struct{}, n),
 		idle:   make(chan *engine.Instance, n),
 		loaded: make(chan Loaded, 1),

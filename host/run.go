@@ -15,6 +15,10 @@ import (
 // another outcome, which is returned beside it. There is none with a *PluginError,
 // or the error with which Attempt or the Clock ended the call.
 func (p *Plugin) Run(ctx context.Context, t *Task) (*abi.Outcome, error) {
+	return p.wrapped(p.run)(ctx, t)
+}
+
+func (p *Plugin) run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,10 @@ import (
 // run calls back for the time, for sleep and for each attempt. It takes an
 // instance of its own for as long as the call lasts.
 func (p *Plugin) RunInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error) {
+	return p.wrapped(p.runInPlugin)(ctx, t)
+}
+
+func (p *Plugin) runInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}

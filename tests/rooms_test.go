@@ -35,20 +35,19 @@ cmd/outlast/internal/inputs:
 cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit followed
 cmd/outlast/internal/link:
 cmd/outlast/internal/manual: github.com/alecthomas/kong
-cmd/outlast/internal/metrics: abi cmd/outlast/internal/safetext cmd/outlast/internal/progress cmd/outlast/internal/wholefile github.com/gofrs/flock
+cmd/outlast/internal/metrics: abi host cmd/outlast/internal/safetext internal/progress internal/telemetry cmd/outlast/internal/wholefile github.com/gofrs/flock
 cmd/outlast/internal/policyflags: abi host golang.org/x/sys
-cmd/outlast/internal/progress: host
 cmd/outlast/internal/pull: cmd/outlast/internal/difference cmd/outlast/internal/library followed host httpattempt plugin/policy aead.dev/minisign github.com/gofrs/flock
 cmd/outlast/internal/quietquit: process/quit
-cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress cmd/outlast/internal/wholefile
+cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext internal/progress cmd/outlast/internal/wholefile
 cmd/outlast/internal/safetext: abi host
 cmd/outlast/internal/sample: abi cmd/outlast/internal/exit commands host outages
-cmd/outlast/internal/show: abi host cmd/outlast/internal/safetext cmd/outlast/internal/progress golang.org/x/sys golang.org/x/term
+cmd/outlast/internal/show: abi host cmd/outlast/internal/safetext internal/progress golang.org/x/sys golang.org/x/term
 cmd/outlast/internal/simulation: abi cmd/outlast/internal commands host outages plugin/policy simulate
 cmd/outlast/internal/verification: abi cmd/outlast/internal host outages simulate
 cmd/outlast/internal/wholefile:
 cmd/outlast/internal/words:
-cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong internal/environ
+cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong internal/environ internal/progress
 commands: abi abi/fields abi/strictjson commands internal/environ
 commands/curl: commands/internal/line internal/environ
 commands/git: commands/internal/line internal/environ
@@ -71,8 +70,10 @@ host/virtual:
 httpattempt: abi ready internal/repeat
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
+internal/progress: host
 internal/redact:
 internal/repeat:
+internal/telemetry: abi host internal/progress
 internal/standin: github.com/goccy/go-yaml
 journal: internal/redact golang.org/x/sys
 journal/task: abi host journal

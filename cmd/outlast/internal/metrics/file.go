@@ -10,45 +10,32 @@ import (
 
 // stateMark begins the first line of a file, which has the counts for the next
 // run to add to. For Prometheus it is a comment.
-const stateMark = "# outlast 1 "
+const stateMark = "# outlast 2 "
+
+// earlierMark is that of files whose counts had other names and fewer labels.
+const earlierMark = "# outlast 1 "
 
 // state is that line's JSON.
 type state struct {
-	SHA256  string `json:"sha256"` // of the text below
-	Totals  []totalOf
-	Tallies []tallyOf
-}
-
-type totalOf struct {
-	labels
-	Counters [len(counters)]int64
-}
-
-type tallyOf struct {
-	pair
-	tally
+	SHA256 string `json:"sha256"` // of the text below
+	Counts counts `json:"counts"`
 }
 
 // format is a file's text.
-func format(c *counts) ([]byte, error) {
+func format(c counts) ([]byte, error) {
 	text := c.text()
-	s := state{SHA256: digest(text)}
-	for _, l := range c.sortedTotals() {
-		s.Totals = append(s.Totals, totalOf{l, *c.totals[l]})
-	}
-	for _, p := range c.sortedPairs() {
-		s.Tallies = append(s.Tallies, tallyOf{p, *c.tallies[p]})
-	}
-	line, err := json.Marshal(s)
+	line, err := json.Marshal(state{digest(text), c})
 	return []byte(stateMark + string(line) + "\n" + text), err
 }
 
 // parse reads a file that format wrote. A file that was changed since is refused:
 // what was added to it would be lost.
-func parse(text string) (*counts, error) {
-	c := newCounts()
+func parse(text string) (counts, error) {
 	if text == "" {
-		return c, nil
+		return counts{}, nil
+	}
+	if strings.HasPrefix(text, earlierMark) {
+		return nil, errors.New("it has the names that metrics had before version 0.1.0: move it away, and the next run begins a new one")
 	}
 	line, text, _ := strings.Cut(text, "\n")
 	line, ok := strings.CutPrefix(line, stateMark)
@@ -62,13 +49,7 @@ func parse(text string) (*counts, error) {
 	if s.SHA256 != digest(text) {
 		return nil, errors.New("it was changed by hand, or cut")
 	}
-	for _, t := range s.Totals {
-		c.totals[t.labels] = &t.Counters
-	}
-	for _, o := range s.Tallies {
-		c.tallies[o.pair] = &o.tally
-	}
-	return c, nil
+	return s.Counts, nil
 }
 
 func digest(text string) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"outlast/cmd/outlast/internal/wholefile"
+	"outlast/internal/telemetry"
 )
 
 // Followed is what is counted of a policy that is followed. A zero time is not told.
@@ -39,9 +40,9 @@ func (f *Followed) text() string {
 		value            int64
 		told             bool
 	}{
-		{"serial", "The serial of the policy in force.", "gauge", f.Serial, f.Serial > 0},
+		{"serial", telemetry.PolicySerial.Help, "gauge", f.Serial, f.Serial > 0},
 		{"since_timestamp_seconds", "Since when it has been in force on this machine, in seconds since 1970.", "gauge", f.Since.Unix(), !f.Since.IsZero()},
-		{"expires_timestamp_seconds", "When it expires, in seconds since 1970.", "gauge", f.Expires.Unix(), !f.Expires.IsZero()},
+		{"expires_timestamp_seconds", telemetry.PolicyExpires.Help, "gauge", f.Expires.Unix(), !f.Expires.IsZero()},
 		{"looked_timestamp_seconds", "When its source was last reached, and had nothing that was refused.", "gauge", f.Looked.Unix(), !f.Looked.IsZero()},
 		{"refused_total", "Looks at the source that found a policy which is not taken.", "counter", f.Refused, true},
 		{"unreached_total", "Looks at the source that did not reach it.", "counter", f.Unreached, true},

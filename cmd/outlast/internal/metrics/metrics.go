@@ -22,9 +22,11 @@ import (
 	"github.com/gofrs/flock"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/wholefile"
+	"outlast/host"
+	"outlast/internal/progress"
+	"outlast/internal/telemetry"
 )
 
 // DefaultLockWait is how long a run waits for others that are adding (a choice:
@@ -46,9 +48,8 @@ const suffix = ".prom"
 
 // Options say what is counted and where.
 type Options struct {
-	Path     string        // ends in ".prom"; "": nowhere
-	Policy   string        // the policy's name
-	Serial   int64         // of a policy that is followed; 0: it is not
+	Path     string // ends in ".prom"; "": nowhere
+	Policy   *host.Policy
 	Command  string        // of which the base name is told
 	LockWait time.Duration // 0: DefaultLockWait
 
@@ -64,11 +65,21 @@ type Recorder struct {
 	options Options
 	target  string // "": nothing is counted
 	over    bool
+	call    telemetry.Call
+	adds    []addition
+}
+
+// addition is what the call does to a metric.
+type addition struct {
+	metric *telemetry.Metric
+	value  float64
+	labels []string
 }
 
 // Open says what is wrong with the file's place, before the command runs.
 func Open(o Options) (*Recorder, error) {
 	r := &Recorder{options: o}
+	r.call = telemetry.Call{Sink: r.add, Progress: o.Progress}
 	if o.Path == "" {
 		return r, nil
 	}
@@ -83,6 +94,19 @@ func Open(o Options) (*Recorder, error) {
 	return r, nil
 }
 
+// Observe takes the next event, after Progress has it.
+func (r *Recorder) Observe(e host.Event) {
+	if r.target != "" {
+		r.call.Add(e)
+	}
+}
+
+// add keeps what is added to the file when the call is over.
+func (r *Recorder) add(m *telemetry.Metric, value float64, labels ...string) {
+	of := []string{r.options.Policy.Name(), safetext.Line(filepath.Base(r.options.Command))}
+	r.adds = append(r.adds, addition{m, value, append(of, labels...)})
+}
+
 // Finish adds the call to the file; a second time it does nothing. The outcome
 // is nil where the call came to none. Whatever goes wrong is told and nothing
 // more: the call matters more, and a file that cannot be read is left as it is.
@@ -91,36 +115,30 @@ func (r *Recorder) Finish(o *abi.Outcome) {
 		return
 	}
 	r.over = true
-	if err := r.addToFile(r.call(o)); err != nil && r.options.Tell != nil {
+	r.end(o)
+	if err := r.addToFile(); err != nil && r.options.Tell != nil {
 		r.options.Tell("--metrics-file: %v; this run is not counted", err)
 	}
 }
 
-func (r *Recorder) call(o *abi.Outcome) call {
+func (r *Recorder) end(o *abi.Outcome) {
 	s := r.options.Progress
-	c := call{
-		labels: labels{
-			Command: safetext.Line(filepath.Base(r.options.Command)), Policy: r.options.Policy, Kind: "none", Outcome: "error",
-		},
-		attempts: int64(len(s.Attempts)), waitUS: s.Waited().Microseconds(), at: time.Now().Unix(), serial: r.options.Serial,
-	}
-	if d, ok := s.Outage(); ok {
-		us := d.Microseconds()
-		c.outageUS = &us
-	}
 	switch {
 	case o != nil:
-		c.Outcome = string(o.Type)
-		if o.Kind != "" {
-			c.Kind = o.Kind
-		}
+		r.call.End(o, s.Finished)
 	case len(s.Attempts) == 0:
-		c.Outcome = "not_run"
+		r.add(telemetry.Calls, 1, "not_run", telemetry.NoKind)
+	default:
+		r.add(telemetry.Calls, 1, "error", telemetry.NoKind)
 	}
-	return c
+	if d, ok := s.Outage(); ok {
+		r.add(outages, d.Seconds())
+	}
+	r.call.InForce(r.options.Policy)
+	r.add(lastRun, float64(time.Now().Unix()))
 }
 
-func (r *Recorder) addToFile(c call) error {
+func (r *Recorder) addToFile() error {
 	unlock, err := r.lock()
 	if err != nil {
 		return err
@@ -130,12 +148,23 @@ func (r *Recorder) addToFile(c call) error {
 	if err != nil {
 		return err
 	}
-	counts.add(c)
+	r.addTo(counts)
 	text, err := format(counts)
 	if err != nil {
 		return err
 	}
 	return wholefile.Replace(r.target, text, mode)
+}
+
+func (r *Recorder) addTo(c counts) {
+	for _, a := range r.adds {
+		c.take(a.metric, a.value, a.labels...)
+	}
+	for _, m := range families { // from the first call on, so that an increase from 0 is seen
+		if len(m.Labels) == 0 && m.Type != telemetry.Gauge {
+			c.of(m, r.adds[0].labels[:2])
+		}
+	}
 }
 
 // lock takes the lock of the file. The lock's own file stays: a lock that is
@@ -158,10 +187,10 @@ func (r *Recorder) lock() (unlock func() error, err error) {
 }
 
 // read reads the file; one that is not there, or empty, counts nothing yet.
-func read(path string) (*counts, error) {
+func read(path string) (counts, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newCounts(), nil
+		return counts{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -172,7 +201,7 @@ func read(path string) (*counts, error) {
 		err = fmt.Errorf("it is longer than %d bytes", maxFile)
 	}
 	if err == nil {
-		var c *counts
+		var c counts
 		if c, err = parse(string(text)); err == nil {
 			return c, nil
 		}

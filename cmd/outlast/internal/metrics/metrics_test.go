@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,18 +17,38 @@ import (
 	"pgregory.net/rapid"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
+	"outlast/internal/progress"
+	"outlast/internal/telemetry"
 )
 
 func open(t *testing.T, o Options) *Recorder {
 	t.Helper()
 	o.Progress = &progress.State{}
+	if o.Policy == nil {
+		o.Policy = builtIn("omnigraph")
+	}
 	r, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func builtIn(name string) *host.Policy {
+	p, err := host.BuiltIn(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// see is what happens to a call.
+func see(r *Recorder, events ...host.Event) {
+	for _, e := range events {
+		r.options.Progress.Add(e)
+		r.Observe(e)
+	}
 }
 
 func ended(n int64, at time.Duration, ok bool) host.AttemptEnded {
@@ -36,20 +57,27 @@ func ended(n int64, at time.Duration, ok bool) host.AttemptEnded {
 }
 
 func waiting(at, delay time.Duration) host.Waiting {
-	left := 150 * time.Second
+	left := 153*time.Second - at // of a window that opened after 3 s
 	return host.Waiting{Kind: "unavailable", Budget: "unavailable", At: at, Delay: delay, Remaining: &left}
 }
 
-// anOutage is a call that was away for 61.5 s and waited 61.3 s of these.
+// anOutage is a call that was away for 61.5 s and waited 61.3 s of these. The server's
+// return cut its first wait short, in vain.
 func anOutage(r *Recorder) {
-	s := r.options.Progress
-	s.Add(ended(1, 3*time.Second, false))
-	s.Add(waiting(3100*time.Millisecond, 30*time.Second))
-	s.Add(ended(2, 33100*time.Millisecond, false))
-	s.Add(waiting(33100*time.Millisecond, 31*time.Second))
-	s.Add(ended(3, 64500*time.Millisecond, true))
-	s.Add(host.Stopped{At: 64500 * time.Millisecond})
-	r.Finish(&abi.Outcome{Type: abi.OutcomeOK, Kind: "unavailable", Attempts: 3})
+	see(r,
+		ended(1, 3*time.Second, false), waiting(3*time.Second, 30*time.Second),
+		host.Woken{By: abi.Ready, At: 32 * time.Second}, again(waiting(32*time.Second, time.Second)),
+		ended(2, 33100*time.Millisecond, false), waiting(33100*time.Millisecond, 31*time.Second),
+		host.InstanceReplaced{},
+		ended(3, 64500*time.Millisecond, true), host.Stopped{At: 64500 * time.Millisecond},
+	)
+	r.options.Progress.Finish(64500 * time.Millisecond)
+	r.Finish(&abi.Outcome{Type: abi.OutcomeOK, Kind: "unavailable", Attempts: 3, ElapsedUS: 61_600_000})
+}
+
+func again(w host.Waiting) host.Waiting {
+	w.Again = true
+	return w
 }
 
 func read1(t *testing.T, path string) string {
@@ -66,33 +94,42 @@ func TestRunsAddUp(t *testing.T) {
 	const runs = 3
 	before := time.Now().Unix()
 	for range runs {
-		r := open(t, Options{Path: path, Policy: "omnigraph", Command: "/usr/bin/omnigraph"})
+		r := open(t, Options{Path: path, Command: "/usr/bin/omnigraph"})
 		anOutage(r)
 		r.Finish(nil) // does nothing
 	}
-	first := open(t, Options{Path: path, Policy: "omnigraph", Command: "omnigraph"})
-	first.options.Progress.Add(ended(1, time.Second, true))
+	first := open(t, Options{Path: path, Command: "omnigraph"})
+	see(first, ended(1, time.Second, true))
 	first.Finish(&abi.Outcome{Type: abi.OutcomeOK, Attempts: 1})
 
 	text := read1(t, path)
 	for _, want := range []string{
-		`outlast_calls_total{command="omnigraph",kind="unavailable",outcome="ok",policy="omnigraph"} 3`,
-		`outlast_attempts_total{command="omnigraph",kind="unavailable",outcome="ok",policy="omnigraph"} 9`,
-		`outlast_retries_total{command="omnigraph",kind="unavailable",outcome="ok",policy="omnigraph"} 6`,
-		`outlast_wait_seconds_total{command="omnigraph",kind="unavailable",outcome="ok",policy="omnigraph"} 183.9`,
-		`outlast_calls_total{command="omnigraph",kind="none",outcome="ok",policy="omnigraph"} 1`,
-		`outlast_retries_total{command="omnigraph",kind="none",outcome="ok",policy="omnigraph"} 0`,
-		`outlast_outage_seconds_bucket{command="omnigraph",policy="omnigraph",le="60"} 0`,
-		`outlast_outage_seconds_bucket{command="omnigraph",policy="omnigraph",le="65"} 3`,
-		`outlast_outage_seconds_bucket{command="omnigraph",policy="omnigraph",le="+Inf"} 3`,
-		`outlast_outage_seconds_sum{command="omnigraph",policy="omnigraph"} 184.5`,
-		`outlast_outage_seconds_count{command="omnigraph",policy="omnigraph"} 3`,
+		`calls_total{policy="omnigraph",command="omnigraph",outcome="ok",kind="unavailable"} 3`,
+		`calls_total{policy="omnigraph",command="omnigraph",outcome="ok",kind="none"} 1`,
+		`attempts_total{policy="omnigraph",command="omnigraph",ok="false"} 6`,
+		`attempts_total{policy="omnigraph",command="omnigraph",ok="true"} 4`,
+		`retries_total{policy="omnigraph",command="omnigraph",kind="unavailable",budget="unavailable"} 6`,
+		`wakes_total{policy="omnigraph",command="omnigraph"} 3`,
+		`vain_wakes_total{policy="omnigraph",command="omnigraph"} 3`,
+		`instances_replaced_total{policy="omnigraph",command="omnigraph"} 3`,
+		`wait_seconds_total{policy="omnigraph",command="omnigraph"} 183.9`,
+		`retried_call_seconds_sum{policy="omnigraph",command="omnigraph",outcome="ok"} 184.8`,
+		`retried_call_seconds_count{policy="omnigraph",command="omnigraph",outcome="ok"} 3`,
+		`budget_used_ratio_bucket{policy="omnigraph",command="omnigraph",le="0.25"} 0`,
+		`budget_used_ratio_bucket{policy="omnigraph",command="omnigraph",le="0.5"} 3`,
+		`budget_used_ratio_sum{policy="omnigraph",command="omnigraph"} 1.23`,
+		`outage_seconds_bucket{policy="omnigraph",command="omnigraph",le="60"} 0`,
+		`outage_seconds_bucket{policy="omnigraph",command="omnigraph",le="65"} 3`,
+		`outage_seconds_bucket{policy="omnigraph",command="omnigraph",le="+Inf"} 3`,
+		`outage_seconds_sum{policy="omnigraph",command="omnigraph"} 184.5`,
+		`outage_seconds_count{policy="omnigraph",command="omnigraph"} 3`,
+		`policy_serial{policy="omnigraph",command="omnigraph"} 0`,
 	} {
-		if !strings.Contains(text, "\n"+want+"\n") {
+		if !strings.Contains(text, "\noutlast_"+want+"\n") {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
 	}
-	_, after, _ := strings.Cut(text, `outlast_last_run_timestamp_seconds{command="omnigraph",policy="omnigraph"} `)
+	_, after, _ := strings.Cut(text, `outlast_last_run_timestamp_seconds{policy="omnigraph",command="omnigraph"} `)
 	last, err := strconv.ParseInt(strings.TrimSpace(after), 10, 64)
 	if err != nil || last < before || last > time.Now().Unix() {
 		t.Errorf("%q: %v", after, err)
@@ -101,31 +138,28 @@ func TestRunsAddUp(t *testing.T) {
 
 // The measured restarts fall into different buckets, and the window's end has one.
 func TestBuckets(t *testing.T) {
-	for us, want := range map[int64]string{
-		0: "1", 1_000_000: "1", 1_000_001: "2", 52_000_000: "55", 61_000_000: "65", 150_000_000: "150", 150_000_001: "180",
-		300_000_000: "300", 300_000_001: "+Inf", maxValue: "+Inf",
+	for seconds, want := range map[float64]int{
+		0: 0, 1: 0, 1.000001: 1, 52: 8, 61: 10, 150: 15, 150.000001: 16, 300: 17, 300.000001: 18, maxValue: 18,
 	} {
-		var h tally
-		h.add(us)
-		for i, n := range h.Buckets {
-			if n != 0 && upTo(i) != want {
-				t.Errorf("%d: %s, and not %s", us, upTo(i), want)
-			}
+		c := counts{}
+		c.take(outages, seconds, "p", "c")
+		if got := slices.Index(c.of(outages, []string{"p", "c"}).Buckets, 1); got != want {
+			t.Errorf("%v is in bucket %d, and not %d", seconds, got, want)
 		}
 	}
 }
 
 func TestHowCallsEnd(t *testing.T) {
 	for want, finish := range map[string]func(*Recorder){
-		`kind="none",outcome="not_run"`:        func(r *Recorder) { r.Finish(nil) },
-		`kind="none",outcome="error"`:          func(r *Recorder) { r.options.Progress.Add(ended(1, time.Second, false)); r.Finish(nil) },
-		`kind="failed",outcome="failed"`:       func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeFailed, Kind: "failed"}) },
-		`kind="crashed",outcome="cancelled"`:   func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeCancelled, Kind: "crashed"}) },
-		`kind="conflict",outcome="exhausted"`:  func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeExhausted, Kind: "conflict"}) },
-		`kind="unavailable",outcome="ok",poli`: anOutage,
+		`outcome="not_run",kind="none"`:       func(r *Recorder) { r.Finish(nil) },
+		`outcome="error",kind="none"`:         func(r *Recorder) { see(r, ended(1, time.Second, false)); r.Finish(nil) },
+		`outcome="failed",kind="failed"`:      func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeFailed, Kind: "failed"}) },
+		`outcome="cancelled",kind="crashed"`:  func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeCancelled, Kind: "crashed"}) },
+		`outcome="exhausted",kind="conflict"`: func(r *Recorder) { r.Finish(&abi.Outcome{Type: abi.OutcomeExhausted, Kind: "conflict"}) },
+		`outcome="ok",kind="unavailable"`:     anOutage,
 	} {
 		path := filepath.Join(t.TempDir(), "x.prom")
-		finish(open(t, Options{Path: path, Policy: "p", Command: "c"}))
+		finish(open(t, Options{Path: path, Command: "c"}))
 		if text := read1(t, path); !strings.Contains(text, want) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
@@ -135,7 +169,7 @@ func TestHowCallsEnd(t *testing.T) {
 func TestCommandsWithOddNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.prom")
 	for _, name := range []string{`a"b\c`, "new\nline", "Zürich", "bad\xffbyte", "} 1", `\`, "x{y", "#", "/dir/\u2028", ""} {
-		r := open(t, Options{Path: path, Policy: "p q", Command: name, Tell: func(f string, a ...any) { t.Errorf(f, a...) }})
+		r := open(t, Options{Path: path, Command: name, Tell: func(f string, a ...any) { t.Errorf(f, a...) }})
 		anOutage(r)
 	}
 	text := read1(t, path)
@@ -143,7 +177,7 @@ func TestCommandsWithOddNames(t *testing.T) {
 		t.Errorf("%d:\n%s", n, text)
 	}
 	for _, name := range []string{`a\"b\\c`, "new line", "Zürich", "bad?byte"} {
-		if want := `outlast_calls_total{command="` + name + `",kind="unavailable",outcome="ok",policy="p q"} 1`; !strings.Contains(text, want) {
+		if want := `outlast_calls_total{policy="omnigraph",command="` + name + `",outcome="ok",kind="unavailable"} 1`; !strings.Contains(text, want) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
 	}
@@ -151,18 +185,22 @@ func TestCommandsWithOddNames(t *testing.T) {
 
 // Commands with random names fill neither the disk nor the server.
 func TestSeriesAreBounded(t *testing.T) {
-	c := newCounts()
-	us := int64(1)
+	c := counts{}
 	for n := range 3 * maxSeries {
-		c.add(call{labels: labels{fmt.Sprintf("job-%d", n), "k", "ok", "p"}, attempts: 1, outageUS: &us})
+		for _, m := range families {
+			labels := append([]string{"p", fmt.Sprintf("job-%d", n)}, m.Labels...)
+			c.take(m, 1, labels...)
+		}
 	}
-	c.add(call{labels: labels{"job-1", "k", "ok", "p"}, attempts: 1}) // known ones are still counted apart
+	c.take(telemetry.Calls, 1, "p", "job-1", "outcome", "kind") // known ones are still counted apart
 	text := formatted(t, c)
-	if len(c.totals) != maxSeries+1 || len(c.tallies) != maxSeries+1 || len(text) > maxFile/4 {
-		t.Errorf("%d, %d, %d bytes", len(c.totals), len(c.tallies), len(text))
+	if n := len(c[outages.Name]); n != maxSeries+1 || len(text) > maxFile/2 {
+		t.Errorf("%d series, %d bytes", n, len(text))
 	}
-	if c.totals[labels{other, other, "ok", other}][calls] != 2*maxSeries || c.totals[labels{"job-1", "k", "ok", "p"}][calls] != 2 {
-		t.Error("calls are lost")
+	for want, of := range map[int64][]string{2 * maxSeries: {other, other, "outcome", other}, 2: {"p", "job-1", "outcome", "kind"}} {
+		if got := c.of(telemetry.Calls, of).Sum; got != want {
+			t.Errorf("%q: %d", of, got)
+		}
 	}
 	if again, err := parse(text); err != nil || !reflect.DeepEqual(again, c) {
 		t.Errorf("it reads another: %v", err)
@@ -171,20 +209,28 @@ func TestSeriesAreBounded(t *testing.T) {
 
 // A run that ends first may be the second to add.
 func TestTheLastRunIsTheLatest(t *testing.T) {
-	c := newCounts()
-	for _, at := range []int64{5, 7, 6} {
-		c.add(call{labels: labels{"c", "k", "ok", "p"}, at: at})
+	c := counts{}
+	for _, at := range []float64{5, 7, 6} {
+		c.take(lastRun, at, "p", "c")
 	}
-	if got := c.tallies[pair{"c", "p"}].Last; got != 7 {
+	if got := c.of(lastRun, []string{"p", "c"}).Sum; got != 7 {
 		t.Error(got)
 	}
 }
 
 func TestNumbersStopAtTheLargest(t *testing.T) {
-	c := newCounts()
-	huge := int64(maxValue)
+	c := counts{}
 	for range 3 {
-		c.add(call{labels: labels{"c", "k", "ok", "p"}, attempts: huge, waitUS: huge, outageUS: &huge, at: huge})
+		for _, m := range families {
+			c.take(m, maxValue, append([]string{"p", "c"}, m.Labels...)...)
+		}
+	}
+	for name, all := range c {
+		for _, s := range all {
+			if s.Sum != maxValue {
+				t.Errorf("%s: %d", name, s.Sum)
+			}
+		}
 	}
 	if again, err := parse(formatted(t, c)); err != nil || !reflect.DeepEqual(again, c) {
 		t.Errorf("%v:\n%s", err, c.text())
@@ -193,7 +239,7 @@ func TestNumbersStopAtTheLargest(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv("METRICS_TEST_FILE"); path != "" {
-		r, err := Open(Options{Path: path, Policy: "p", Command: "c", LockWait: 5 * time.Minute, Progress: &progress.State{}, Tell: func(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }})
+		r, err := Open(Options{Path: path, Command: "c", LockWait: 5 * time.Minute, Policy: builtIn("omnigraph"), Progress: &progress.State{}, Tell: func(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }})
 		if err != nil {
 			panic(err)
 		}
@@ -231,11 +277,11 @@ func TestManyProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [len(counters)]int64{processes, 3 * processes, 2 * processes, 61_300_000 * processes}
-	if got := c.totals[labels{"c", "unavailable", "ok", "p"}]; got == nil || *got != want {
-		t.Errorf("%v, and not %v", got, want)
+	of := []string{"omnigraph", "c"}
+	if n := c.of(telemetry.Wait, of).Sum; n != 61_300_000*processes {
+		t.Errorf("waited %d", n)
 	}
-	if h := c.tallies[pair{"c", "p"}]; h.count() != processes || h.SumUS != 61_500_000*processes {
+	if h := c.of(outages, of); h.count() != processes || h.Sum != 61_500_000*processes {
 		t.Errorf("%+v", h)
 	}
 	entries, _ := os.ReadDir(dir)
@@ -265,7 +311,7 @@ func TestALockThatIsHeld(t *testing.T) {
 // A file that is not outlast's to the last byte is left alone.
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.prom")
-	anOutage(open(t, Options{Path: path, Policy: "p", Command: "c"}))
+	anOutage(open(t, Options{Path: path, Command: "c"}))
 	own := read1(t, path)
 	first := strings.Index(own, "\n") + 1
 	for what, text := range map[string]string{
@@ -276,10 +322,11 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		"cut in the first line": own[:first/2],
 		"without that line":     own[first:],
 		"zeros":                 string(make([]byte, 4096)),
-		"a number changed":      strings.Replace(own, `policy="p"} 1`, `policy="p"} 2`, 1),
+		"a number changed":      strings.Replace(own, `kind="unavailable"} 1`, `kind="unavailable"} 2`, 1),
 		"an empty line":         "\n",
 		"a comment":             "# written by hand\n",
-		"another version's":     strings.Replace(own, "# outlast 1 ", "# outlast 2 ", 1),
+		"another version's":     strings.Replace(own, "# outlast 2 ", "# outlast 3 ", 1),
+		"an earlier version's":  "# outlast 1 {}\n",
 	} {
 		if text == own {
 			t.Fatalf("%s: nothing was changed", what)
@@ -288,7 +335,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told string
-		r := open(t, Options{Path: path, Policy: "p", Command: "c", Tell: func(f string, a ...any) { told = fmt.Sprintf(f, a...) }})
+		r := open(t, Options{Path: path, Command: "c", Tell: func(f string, a ...any) { told = fmt.Sprintf(f, a...) }})
 		anOutage(r)
 		if !strings.Contains(told, "is damaged, or was written by something else: ") || !strings.HasSuffix(told, "; this run is not counted") {
 			t.Errorf("%s: %q", what, told)
@@ -300,7 +347,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	anOutage(open(t, Options{Path: path, Policy: "p", Command: "c", Tell: func(f string, a ...any) { t.Errorf(f, a...) }}))
+	anOutage(open(t, Options{Path: path, Command: "c", Tell: func(f string, a ...any) { t.Errorf(f, a...) }}))
 	if got := read1(t, path); len(got) != len(own) {
 		t.Errorf("an empty one becomes\n%s", got)
 	}
@@ -344,21 +391,12 @@ func TestNodeExporterMayRead(t *testing.T) {
 	}
 }
 
-func drawCounts(t *rapid.T) *counts {
-	c := newCounts()
+func drawCounts(t *rapid.T) counts {
+	c := counts{}
 	text := rapid.StringMatching(`[a-c"\\\n{} ,=ü]{0,4}`)
-	for range rapid.IntRange(0, 10).Draw(t, "calls") {
-		one := call{
-			labels:   labels{text.Draw(t, "command"), text.Draw(t, "kind"), text.Draw(t, "outcome"), text.Draw(t, "policy")},
-			attempts: rapid.Int64Range(0, 10000).Draw(t, "attempts"),
-			waitUS:   rapid.Int64Range(0, 1e12).Draw(t, "wait"),
-			at:       rapid.Int64Range(0, 1e10).Draw(t, "at"),
-		}
-		if rapid.Bool().Draw(t, "away") {
-			us := rapid.Int64Range(0, 4e8).Draw(t, "outage")
-			one.outageUS = &us
-		}
-		c.add(one)
+	for range rapid.IntRange(0, 10).Draw(t, "values") {
+		m := rapid.SampledFrom(families).Draw(t, "metric")
+		c.take(m, rapid.Float64Range(0, 1e10).Draw(t, "value"), rapid.SliceOfN(text, len(names(m)), len(names(m))).Draw(t, "labels")...)
 	}
 	return c
 }
@@ -375,7 +413,7 @@ func TestWrittenAndRead(t *testing.T) {
 	})
 }
 
-func formatted(t interface{ Fatal(...any) }, c *counts) string {
+func formatted(t interface{ Fatal(...any) }, c counts) string {
 	text, err := format(c)
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
+	"outlast/internal/progress"
 )
 
 // Options say what is recorded and where.

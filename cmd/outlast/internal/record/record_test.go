@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
 	"outlast/host/virtual"
+	"outlast/internal/progress"
 )
 
 // plugin is the real one, for all tests.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/wholefile"
+	"outlast/internal/progress"
 )
 
 // What the report's outcome is beside a policy's.

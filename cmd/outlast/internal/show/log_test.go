@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
+	"outlast/internal/progress"
 )
 
 // toFile is what a Printer with these options writes to a file.

@@ -22,9 +22,9 @@ import (
 	"golang.org/x/term"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
+	"outlast/internal/progress"
 )
 
 // Format is the form of what is told.

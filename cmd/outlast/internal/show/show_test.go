@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"outlast/abi"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/host"
+	"outlast/internal/progress"
 )
 
 // onScreen is a Printer on a screen of a test.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"outlast/cmd/outlast/internal/progress"
+	"outlast/internal/progress"
 )
 
 // patience is how long the tests wait for another process (a choice: a slow

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"outlast/cmd/outlast/internal/progress"
+	"outlast/internal/progress"
 )
 
 // wait is a wait of the call, at times of the day.

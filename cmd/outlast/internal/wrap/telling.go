@@ -9,10 +9,10 @@ import (
 
 	"outlast/cmd/outlast/internal/exit"
 	"outlast/cmd/outlast/internal/metrics"
-	"outlast/cmd/outlast/internal/progress"
 	"outlast/cmd/outlast/internal/record"
 	"outlast/cmd/outlast/internal/show"
 	"outlast/host"
+	"outlast/internal/progress"
 	"outlast/plugin"
 )
 
@@ -36,7 +36,7 @@ func newTelling(p *Plan) (t *telling, err error) {
 		Progress: &t.progress,
 	})
 	t.counter, err = metrics.Open(metrics.Options{
-		Path: f.MetricsFile, Policy: p.Policy.Name(), Serial: serialOf(p.Policy), Command: p.Argv[0], Progress: &t.progress, Tell: t.Notice,
+		Path: f.MetricsFile, Policy: p.Policy, Command: p.Argv[0], Progress: &t.progress, Tell: t.Notice,
 	})
 	if err == nil { // it tells of the call at once
 		t.recorder, err = record.Open(record.Options{
@@ -45,14 +45,6 @@ func newTelling(p *Plan) (t *telling, err error) {
 		})
 	}
 	return t, err
-}
-
-// serialOf is that of a policy that is followed, 0 of any other.
-func serialOf(p *host.Policy) int64 {
-	if r := p.Release(); r != nil {
-		return r.Serial
-	}
-	return 0
 }
 
 // stderrOf is where outlast may tell of a run: nowhere under a link.
@@ -85,6 +77,7 @@ func (t *telling) observe(e host.Event) {
 	t.progress.Add(e)
 	t.Observe(e)
 	t.recorder.Observe(e)
+	t.counter.Observe(e)
 	if _, waits := e.(host.Waiting); waits {
 		t.name.check(t.ctx, t.Notice)
 	}
