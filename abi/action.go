@@ -27,7 +27,7 @@ type Action struct {
 	Budget      string // that a retry counts on
 	Attempt     int64  // the number of the attempt that follows; the first is 1
 	DelayUS     int64  // to wait before it
-	RemainingUS *int64 // of the budget's window, if it has one, before that wait
+	RemainingUS *int64 // of the budget's window, if it has one, or of the call's own budget if that is less, before that wait
 	Repair      bool   // repair instead of an attempt, and report repaired
 	RepairForce bool   // with force
 	Wake        *Wake  // nil: the wait is never cut short
@@ -109,6 +109,7 @@ type Outcome struct {
 	Attempts       int64  // in all
 	ElapsedUS      int64  // since the call started
 	RetryAfterUS   *int64 // what the server asked for, if that ended the call
+	RefusedUS      *int64 // the wait that a limit did not allow, if that ended the call
 	Message        string // the outcome in a sentence, never quoting the attempt
 	Remedy         string // what a person can do about it
 	LastError      string // what the last attempt said, at most MaxErrorBytes of it
@@ -129,7 +130,7 @@ func (a *Action) Fields(f *fields.List) {
 	f.String("budget", &a.Budget, 0).Says("that the retry counts on, or that was spent")
 	f.Int("attempt", &a.Attempt, 0, fields.Most).Says("of `retry`: the number of the attempt that follows, from 1")
 	f.Int("delay_us", &a.DelayUS, 0, fields.Most).Always(a.Type == Retry).Says("of `retry`: to wait before it, from the event's `now_us` on")
-	f.OptionalInt("remaining_us", &a.RemainingUS, 0, fields.Most).Says("what was left of the budget's window before that wait; missing where it has none")
+	f.OptionalInt("remaining_us", &a.RemainingUS, 0, fields.Most).Says("what was left of the budget's window before that wait, or of the call's own budget if that counts and is less; missing where there is no window")
 	f.Flag("repair", &a.Repair).Says("a repair comes next, not an attempt; report `repaired`")
 	f.Flag("repair_force", &a.RepairForce).Says("with force")
 	fields.Optional(f, "wake", &a.Wake).Says("what may cut the wait short; without it nothing may")
@@ -168,6 +169,7 @@ func (o *Outcome) Fields(f *fields.List) {
 	f.Int("attempts", &o.Attempts, 0, fields.Most).Required().Says("in all")
 	f.Int("elapsed_us", &o.ElapsedUS, 0, fields.Most).Required().Says("since the call started")
 	f.OptionalInt("retry_after_us", &o.RetryAfterUS, 0, fields.Most).Says("what the server asked for, if that ended the call")
+	f.OptionalInt("refused_us", &o.RefusedUS, 0, fields.Most).Says("the wait that would have come next, if the server's `Retry-After` or the call's own budget did not allow it").Since("1.3")
 	f.String("message", &o.Message, 0).Says("the outcome in a sentence, which never quotes what an attempt said")
 	f.String("remedy", &o.Remedy, 0).Says("what a person can do about it")
 	f.String("last_error", &o.LastError, 0).Says("what the last attempt or repair said, without colours; missing if the last event had no result (a host that wants it after a cancelled wait quotes the last that it saw)")

@@ -57,6 +57,9 @@ func (d *decision) limited(i int, delay int64, asked *int64) abi.Action {
 	if reason != "" {
 		o := d.gaveUp(abi.OutcomeExhausted, reason, i)
 		o.RetryAfterUS = asked
+		if reason != abi.ReasonAttempts {
+			o.RefusedUS = &delay
+		}
 		return d.stop(o)
 	}
 	if budget.CallBudget == CallClamp || budget.CallBudget == CallStopAbove {
@@ -161,7 +164,11 @@ func (d *decision) next(i int, delay int64) abi.Action {
 	d.phase, d.pending, d.budget, d.left, d.withheld, d.wakeAfter = attempting, delay, int64(i), 0, 0, 0
 	a := abi.Action{Type: abi.Retry, Kind: d.doc.kinds[d.kind], Budget: budget.Name, Attempt: d.attempts + 1, DelayUS: delay}
 	if budget.MaxWait > 0 && s.open == 1 {
-		left := max(0, budget.MaxWait-s.time)
+		left := budget.MaxWait - s.time
+		if budget.CallBudget != CallIgnore {
+			left = min(left, d.callLeft())
+		}
+		left = max(0, left)
 		a.RemainingUS = &left
 	}
 	if w := budget.Wake; delay > 0 && d.believed(w, s) {

@@ -45,6 +45,9 @@ export interface Outcome {
   readonly elapsed: number;
   /** Milliseconds that the server asked for, if that ended the call. */
   readonly retryAfter?: number | undefined;
+  /** Milliseconds of the wait that would have come next, if the server's Retry-After or
+   * the call's own budget did not allow it. */
+  readonly refusedWait?: number | undefined;
   /** The outcome in a sentence that never quotes an attempt. */
   readonly message: string;
   /** What a person can do about it, empty if nothing is known. */
@@ -59,7 +62,7 @@ export interface Outcome {
 
 /** An outcome as the plugin said it. */
 export function readOutcome(said: WireOutcome): Outcome {
-  const { retry_after_us: retryAfter } = said;
+  const { retry_after_us: retryAfter, refused_us: refused } = said;
   return {
     type: said.type,
     ok: said.type === "ok",
@@ -72,6 +75,7 @@ export function readOutcome(said: WireOutcome): Outcome {
     attempts: said.attempts ?? 0,
     elapsed: millis(said.elapsed_us ?? 0),
     ...(retryAfter !== undefined && { retryAfter: millis(retryAfter) }),
+    ...(refused !== undefined && { refusedWait: millis(refused) }),
     message: said.message ?? "",
     remedy: said.remedy ?? "",
     lastError: said.last_error ?? "",

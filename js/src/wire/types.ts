@@ -93,6 +93,7 @@ export interface WireOutcome {
   attempts: number;
   elapsed_us: number;
   retry_after_us?: number;
+  refused_us?: number;
   message?: string;
   remedy?: string;
   last_error?: string;

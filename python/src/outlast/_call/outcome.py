@@ -56,6 +56,8 @@ class Outcome:
         attempts: Attempts in all.
         elapsed: Seconds since the call started.
         retry_after: Seconds that the server asked for, if that ended the call.
+        refused_wait: Seconds of the wait that would have come next, if the server's
+            Retry-After or the call's own budget did not allow it.
         message: The outcome in a sentence that never quotes an attempt.
         remedy: What a person can do about it, ``""`` if nothing is known.
         evidence: Of an indeterminate call: what kept this from being known to have
@@ -76,6 +78,7 @@ class Outcome:
     attempts: int = 0
     elapsed: float = 0.0
     retry_after: float | None = None
+    refused_wait: float | None = None
     message: str = ""
     remedy: str = ""
     evidence: str = ""
@@ -176,7 +179,7 @@ def read_outcome(members: Mapping[str, Any]) -> Outcome:
     """An outcome as the plugin said it. Unknown members are ignored, so that a
     newer plugin of the same major version may add some.
     """
-    retry_after = members.get("retry_after_us")
+    retry_after, refused = members.get("retry_after_us"), members.get("refused_us")
     return Outcome(
         type=members["type"],
         kind=members.get("kind", ""),
@@ -188,6 +191,7 @@ def read_outcome(members: Mapping[str, Any]) -> Outcome:
         attempts=members.get("attempts", 0),
         elapsed=wire.seconds(members.get("elapsed_us", 0)),
         retry_after=None if retry_after is None else wire.seconds(retry_after),
+        refused_wait=None if refused is None else wire.seconds(refused),
         message=members.get("message", ""),
         remedy=members.get("remedy", ""),
         last_error=members.get("last_error", ""),

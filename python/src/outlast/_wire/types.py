@@ -89,6 +89,7 @@ class WireOutcome(TypedDict):
     attempts: int
     elapsed_us: int
     retry_after_us: NotRequired[int]
+    refused_us: NotRequired[int]
     message: NotRequired[str]
     remedy: NotRequired[str]
     last_error: NotRequired[str]
