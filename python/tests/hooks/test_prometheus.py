@@ -129,6 +129,7 @@ def kinds(collector: Collector) -> dict[str, Any]:
     name = described.name + "_total" * (described.type == "counter")
     labels = collector._labelnames  # type: ignore[attr-defined]
     kind = {"name": name, "type": described.type, "labels": list(labels)}
+    kind["counts"] = described.documentation
     if isinstance(collector, Histogram):
         kind["buckets"] = [float(each) for each in collector._kwargs["buckets"]]
     return kind
@@ -138,7 +139,11 @@ def test_names_are_those_of_all_hosts() -> None:
     metrics = Counted().hook._metrics
     ours = sorted(map(kinds, vars(metrics).values()), key=lambda kind: kind["name"])
     theirs = [
-        {name: metric[name] for name in ("name", "type", "labels", "buckets") if name in metric}
+        {
+            name: metric[name]
+            for name in ("name", "type", "labels", "counts", "buckets")
+            if name in metric
+        }
         for metric in json.loads(NAMES.read_text("utf-8"))["metrics"]
         if "hosts" not in metric or "python" in metric["hosts"]
     ]

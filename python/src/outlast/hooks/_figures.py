@@ -14,8 +14,8 @@ class Figures:
         waited: Seconds of all waits that ended; ``None``: there was no wait.
         woken: How ready the server was that cut that wait short; ``None``: nothing did.
         vain: Whether the last attempt was woken, failed, and is waited for again.
-        used: The share of its window that the fullest budget has used, as far as its
-            last wait and what followed; ``None``: none has a window.
+        used: The share of its window that the fullest budget has used, at most 1;
+            ``None``: none has a window.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Figures:
         self._since: float | None = None  # when the last attempt or repair was over
         self._waits = False
         self._windows: dict[str, float] = {}  # seconds, by budget
-        self._last: tuple[str, float] | None = None  # budget, and when its window opened
+        self._last: tuple[float, float] | None = None  # a window, and when it opened
 
     def attempt(self, at: float) -> None:
         """An attempt begins, so a wait has ended."""
@@ -43,7 +43,6 @@ class Figures:
             case Repairing():
                 self._since = None
             case Waiting(again=False):
-                self._use(event.at)
                 self.vain = self.woken is not None
                 self.woken, self._waits = None, True
                 if self._since is None:
@@ -71,10 +70,10 @@ class Figures:
         # A window is untouched at its first wait, and no event says its length.
         window = max(self._windows.get(wait.budget, 0.0), wait.remaining)
         self._windows[wait.budget] = window
-        self._last = wait.budget, wait.at - (window - wait.remaining)
+        self._last = window, wait.at - (window - wait.remaining)
+        self._use(wait.at)
 
     def _use(self, at: float) -> None:
         if self._last is not None:
-            budget, opened = self._last
-            if window := self._windows[budget]:
-                self.used = max(self.used or 0.0, (at - opened) / window)
+            window, opened = self._last
+            self.used = max(self.used or 0.0, min(1.0, (at - opened) / window if window else 1.0))

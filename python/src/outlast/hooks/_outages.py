@@ -10,7 +10,6 @@ import weakref
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from .._call.call import Call
 from ..events import Event, Repairing, Stopped, Waiting
@@ -56,8 +55,8 @@ class LogHook(PerCallHook):
             first = outage is None
             if outage is None:
                 outage = self._outages[key] = Outage(key, self._now() + EVERY)
-            outage.calls += 1
             outage.waiting += 1
+            outage.counted += not first
         return outage, first
 
     def _count(self, outage: Outage) -> Line | None:
@@ -66,27 +65,21 @@ class LogHook(PerCallHook):
             if self._now() < outage.next_line:
                 return None
             outage.next_line = self._now() + EVERY
-            waiting = outage.waiting
-        text = f"{outage.key[1]}; {waiting} calls wait"
-        return outage.line(logging.WARNING, text, calls=waiting)
+            left = outage.counted - sum(outage.ends.values())
+            return outage.line(logging.WARNING, f"have waited, {left} of them still do")
 
-    def _leave(self, outage: Outage, how: str) -> Line | None:
-        """A line on all of an outage, after the last call's end; ``None`` if it had only
-        one, which has its own.
+    def _leave(self, outage: Outage, how: str, first: bool) -> Line | None:
+        """A line on those who were counted, after the last call's end; ``None`` if there
+        were none.
         """
         with self._lock:
             outage.waiting -= 1
-            outage.ends[how] += 1
+            if not first:
+                outage.ends[how] += 1
             if outage.waiting:
                 return None
             self._outages.pop(outage.key, None)
-        if outage.calls == 1:
-            return None
-        ends = dict(sorted(outage.ends.items(), key=lambda end: (end[0] != "ok", end)))
-        how_many = ", ".join(f"{count} {how}" for how, count in ends.items())
-        level = logging.INFO if set(ends) == {"ok"} else logging.WARNING
-        text = f"{outage.calls} calls waited; {how_many}"
-        return outage.line(level, text, calls=outage.calls, outcomes=ends)
+            return outage.line(logging.INFO, "waited") if outage.counted else None
 
 
 class Outage:
@@ -95,14 +88,19 @@ class Outage:
     def __init__(self, key: tuple[str, str], next_line: float) -> None:
         self.key = key
         self.next_line = next_line
-        self.calls = 0
         self.waiting = 0  # have not ended
-        self.ends: Counter[str] = Counter()
+        self.counted = 0  # all but the first
+        self.ends: Counter[str] = Counter()  # of these, how so many have ended
 
-    def line(self, level: int, text: str, **fields: Any) -> Line:
-        """A line on all of them."""
+    def line(self, level: int, text: str) -> Line:
+        """A line on those who are counted."""
         policy, kind = self.key
-        return Line(level, text, {"kind": kind, **fields, "policy": policy})
+        ends = dict(sorted(self.ends.items(), key=lambda end: (-end[1], end[0])))
+        text = f"{self.counted} more calls {text}"
+        if ends:
+            text += "; " + ", ".join(f"{count} {how}" for how, count in ends.items())
+        fields = {"kind": kind, "calls": self.counted, "outcomes": ends, "policy": policy}
+        return Line(level, text, fields)
 
 
 class LoggedCall(CallHook):
@@ -133,7 +131,7 @@ class LoggedCall(CallHook):
 
     def _leave(self, how: str) -> None:
         outage, self._outage = self._outage, None
-        line = None if outage is None else self._hook._leave(outage, how)
+        line = None if outage is None else self._hook._leave(outage, how, self._first)
         if line is not None:
             self._hook.write(line)
 

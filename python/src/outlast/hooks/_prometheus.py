@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._call.call import Call
@@ -12,6 +13,9 @@ from ._hook import CallHook, PerCallHook
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
+COMMON = ("policy", "command")
+"""Labels that all metrics have."""
 
 SECONDS = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 100, 120, 150, 180, 300)
 """Buckets of the time that a call took (a choice: up to twice the default window)."""
@@ -62,36 +66,63 @@ class Metrics:
         where: Any = {"registry": registry or REGISTRY}
 
         def counter(name: str, what: str, *labels: str) -> Counter:
-            return Counter(f"outlast_{name}", what, ["policy", "command", *labels], **where)
+            return Counter(f"outlast_{name}", what, [*COMMON, *labels], **where)
 
         def gauge(name: str, what: str) -> Gauge:
             # With several processes, each shows its own.
             mode: Any = {"multiprocess_mode": "liveall", **where}
-            return Gauge(f"outlast_{name}", what, ["policy", "command"], **mode)
+            return Gauge(f"outlast_{name}", what, COMMON, **mode)
 
-        self.calls = counter("calls", "Calls that ended", "outcome", "kind")
-        self.attempts = counter("attempts", "Attempts that ended", "ok")
-        self.retries = counter("retries", "Waits before a retry", "kind", "budget")
-        self.wakes = counter("wakes", "Waits that the server's return cut short")
-        self.vain_wakes = counter("vain_wakes", "Of these, those that were waited for again")
-        self.waited = counter("wait_seconds", "Time waited between attempts")
-        self.replaced = counter("instances_replaced", "Instances of the plugin that failed")
-        self.seconds = Histogram(
-            "outlast_retried_call_seconds",
-            "How long calls took that did not succeed at once",
-            ["policy", "command", "outcome"],
-            buckets=SECONDS,
-            **where,
+        def histogram(name: str, what: str, buckets: Sequence[float], *labels: str) -> Histogram:
+            more: Any = {"buckets": buckets, **where}
+            return Histogram(f"outlast_{name}", what, [*COMMON, *labels], **more)
+
+        self.calls = counter(
+            "calls",
+            "Calls that ended, by how and by the kind of their last failure.",
+            "outcome",
+            "kind",
         )
-        self.used = Histogram(
-            "outlast_budget_used_ratio",
-            "Share of its window that a call which waited had used when it ended",
-            ["policy", "command"],
-            buckets=SHARES,
-            **where,
+        self.attempts = counter("attempts", "Attempts that ended.", "ok")
+        self.retries = counter(
+            "retries",
+            "Waits before a retry; a wait that goes on counts once.",
+            "kind",
+            "budget",
         )
-        self.serial = gauge("policy_serial", "Serial of the followed policy in force")
-        self.expires = gauge("policy_expires_timestamp_seconds", "Until when it may be pulled")
+        self.wakes = counter("wakes", "Waits that the server's return cut short.")
+        self.vain_wakes = counter(
+            "vain_wakes",
+            "Of these, those whose attempt then failed in a way that was waited for again.",
+        )
+        self.waited = counter(
+            "wait_seconds",
+            "Time waited, from the end of one attempt to the start of the next.",
+        )
+        self.replaced = counter(
+            "instances_replaced",
+            "Instances of the plugin that failed and were replaced.",
+        )
+        self.seconds = histogram(
+            "retried_call_seconds",
+            "How long calls took that did not succeed at once.",
+            SECONDS,
+            "outcome",
+        )
+        self.used = histogram(
+            "budget_used_ratio",
+            "Share of its window that a call which waited had used when it ended, of the "
+            "fullest of its budgets.",
+            SHARES,
+        )
+        self.serial = gauge(
+            "policy_serial",
+            "The serial of the followed policy in force; 0: the one that comes with outlast.",
+        )
+        self.expires = gauge(
+            "policy_expires_timestamp_seconds",
+            "Until when the policy in force may be pulled, in seconds since 1970; 0: for ever.",
+        )
 
 
 class CountedCall(CallHook):
