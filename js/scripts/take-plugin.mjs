@@ -1,10 +1,11 @@
-// Takes the plugin, its recorded digest, the module of its memory and the policies for
-// common commands into what is built, as a module of JavaScript. They are beside this
+// Takes the plugin, its recorded digest, the module of its memory, the policies for common
+// commands and the documents of those that the plugin carries into what is built, as a module of JavaScript. They are beside this
 // folder in a checkout of the project, where the project's own build puts the plugin.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, constants } from "node:zlib";
 
 const plugin = new URL("../../plugin/", import.meta.url);
+const builtIn = new URL("policy/builtin/", plugin);
 const commands = new URL("../../commands/", import.meta.url);
 
 const QUALITY = 9; // of 11, which takes ten times as long for a tenth less
@@ -14,6 +15,11 @@ const policies = readdirSync(commands)
   .filter(([, policy]) => existsSync(policy))
   .map(([name, policy]) => [name, readFileSync(policy, "utf8")]);
 
+const documents = readdirSync(builtIn).map((file) => {
+  const document = JSON.parse(readFileSync(new URL(file, builtIn), "utf8"));
+  return [document.name, JSON.stringify(document)];
+});
+
 const inlined = {
   WASM: brotliCompressSync(readFileSync(new URL("outlast.wasm", plugin)), {
     params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY },
@@ -21,6 +27,7 @@ const inlined = {
   SHA256: readFileSync(new URL("outlast.wasm.sha256", plugin), "utf8").trim(),
   KERNEL: readFileSync(new URL("kernel.wasm", plugin)).toString("base64"),
   POLICIES: Object.fromEntries(policies),
+  BUILT_IN: Object.fromEntries(documents),
 };
 
 const lines = Object.entries(inlined).map(

@@ -1,26 +1,19 @@
 /** Carries out a call that is a command. */
 
 import { basename } from "node:path";
-import {
-  anything,
-  checkMembers,
-  type Members,
-  optional,
-  show,
-  wants,
-} from "./arguments/members.js";
+import { anything, checkMembers, type Members, optional, show } from "./arguments/members.js";
 import type { Call } from "./call/call.js";
 import type { Outcome } from "./call/outcome.js";
 import type { Result } from "./call/result.js";
 import { Policy } from "./policy.js";
 import { type Command, runOnce } from "./process/process.js";
+import { limit } from "./run/limit.js";
 import {
   CALL_OPTIONS,
   type CallOptions,
   OUTCOME_OPTIONS,
   type OutcomeOptions,
 } from "./run/options.js";
-import { MAX_TIMEOUT } from "./time/clock.js";
 
 /** The command that the built-in policies know. */
 const KNOWN = ["omnigraph", "omnigraph.exe"];
@@ -47,12 +40,6 @@ export interface CommandOptions extends CallOptions, OutcomeOptions {
    * given. */
   readonly killAfter?: number | undefined;
 }
-
-const limit = wants(
-  `above 0 ms and at most ${MAX_TIMEOUT}`,
-  (ms) => typeof ms === "number" && ms > 0 && ms <= MAX_TIMEOUT,
-  RangeError,
-);
 
 const OPTIONS: Members<CommandOptions> = {
   ...CALL_OPTIONS,

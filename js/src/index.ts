@@ -6,6 +6,7 @@
  * @module outlast
  */
 
+export { type Attempt, attempts, type LoopOptions } from "./attempts.js";
 export type { Action, Readiness, Retry, Stop, Wake, Why } from "./call/action.js";
 export type { Call } from "./call/call.js";
 export {
@@ -54,8 +55,16 @@ export type { SessionOptions, When, WhenExplained } from "./policy/session.js";
 export type { PolicyDocument, Release } from "./policy/source.js";
 export { Policy, type PolicyOptions, type Session } from "./policy.js";
 export { type Judge, outcomeOf, type RetryOptions, retry } from "./retry.js";
-export type { AttemptContext, Attempter, Repairer, RunOptions } from "./run/options.js";
+export { currentAttempt } from "./run/attempt.js";
+export type {
+  AttemptContext,
+  Attempter,
+  ErrorKind,
+  Repairer,
+  RunOptions,
+} from "./run/options.js";
 export type { Clock } from "./time/clock.js";
 export type { Ready, Seen, Watch, Watcher } from "./watch/readiness.js";
 export { watcherOf } from "./watch/watcher.js";
 export type { Text } from "./wire/text.js";
+export { type OneCall, type Retried, type Wrapped, wrap } from "./wrap.js";

@@ -16,6 +16,7 @@ import {
 } from "./policy/source.js";
 import type { Attempter, RunOptions } from "./run/options.js";
 import { run } from "./run/run.js";
+import { duration } from "./wire/values.js";
 
 /** How a policy is loaded. */
 export interface PolicyOptions {
@@ -82,6 +83,18 @@ export class Policy extends Decider {
   }
 
   /**
+   * The same policy with another window: how long each of its budgets that has one lasts from
+   * the first failure on. Loads the plugin. For calls there is the option `maxWait`.
+   *
+   * @param ms The window in milliseconds, above 0.
+   * @throws PolicyError if no budget of the policy has a window.
+   */
+  async withMaxWait(ms: number): Promise<Policy> {
+    duration(ms, "maxWait");
+    return Policy.load(await (await this.withWindow(ms)).document(), { plugin: this.plugin });
+  }
+
+  /**
    * Starts a call that is driven step by step, by a loop of the caller's.
    *
    * @param call What the call is.
@@ -136,7 +149,7 @@ class FollowedPolicy extends Policy {
     return (await this.inForce()).policy.digest();
   }
 
-  override async document(): Promise<PolicyDocument | undefined> {
+  override async document(): Promise<PolicyDocument> {
     return (await this.inForce()).policy.document();
   }
 

@@ -6,6 +6,7 @@ import { OutlastError } from "./call/errors.js";
 import type { Outcome } from "./call/outcome.js";
 import { type Result, succeeded } from "./call/result.js";
 import { discard, isResponse, resultOfResponse } from "./evidence/response.js";
+import { isName } from "./policy/source.js";
 import { Policy } from "./policy.js";
 import {
   type AttemptContext,
@@ -36,7 +37,7 @@ export interface RetryOptions<T> extends CallOptions, FailureOptions {
   readonly reraise?: boolean | undefined;
 }
 
-const OPTIONS: Members<RetryOptions<unknown>> = {
+export const RETRY_OPTIONS: Members<RetryOptions<unknown>> = {
   ...CALL_OPTIONS,
   ...FAILURE_OPTIONS,
   policy: anything,
@@ -61,9 +62,9 @@ export async function retry<T>(
   call: Call,
   options: RetryOptions<T> = {},
 ): Promise<T> {
-  checkMembers(options, OPTIONS, "the options of retry");
+  checkMembers(options, RETRY_OPTIONS, "the options of retry");
   const { policy = "network", judge = judgeResponse, reraise = false, ...rest } = options;
-  const decides = typeof policy === "string" ? await Policy.load(policy) : policy;
+  const decides = await policyOf(policy);
   let last: { value: T } | undefined;
   const attempt = async (context: AttemptContext): Promise<Result> => {
     discard(last?.value);
@@ -85,10 +86,26 @@ export async function retry<T>(
   throw error();
 }
 
+const named = new Map<string, Promise<Policy>>();
+
+/** A policy that may be given by its name. One that comes with outlast is loaded once. */
+export async function policyOf(policy: Policy | string): Promise<Policy> {
+  if (typeof policy !== "string" || !isName(policy)) {
+    return typeof policy === "string" ? Policy.load(policy) : policy;
+  }
+  let loaded = named.get(policy);
+  if (!loaded) {
+    loaded = Policy.load(policy);
+    named.set(policy, loaded);
+    loaded.catch(() => named.delete(policy));
+  }
+  return loaded;
+}
+
 /** Answers of `fetch` with a status from 400 on stand for a failure. */
-async function judgeResponse(
+export async function judgeResponse(
   value: unknown,
-  { signal }: AttemptContext,
+  { signal }: Pick<AttemptContext, "signal">,
 ): Promise<Result | undefined> {
   if (!isResponse(value) || value.status < 400) {
     return undefined;

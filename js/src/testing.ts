@@ -5,6 +5,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
+import { once, turnOff } from "./run/off.js";
 import { type Clock, clocks } from "./time/clock.js";
 import { micros, millis } from "./wire/values.js";
 
@@ -49,4 +50,23 @@ export class VirtualClock implements Clock {
 export function virtualTime<T>(test: (clock: VirtualClock) => T | Promise<T>, now = 0): Promise<T> {
   const clock = new VirtualClock(now);
   return clocks.run(clock, async () => test(clock));
+}
+
+/**
+ * Runs a function in which nothing is tried again: each call makes one attempt, and ends as if
+ * `attempts` were 1.
+ *
+ * @param test Calls that it makes and awaits are so; others are not.
+ */
+export function noRetries<T>(test: () => T): T {
+  return once(test);
+}
+
+/**
+ * The same for the whole process, such as in the set-up of a test suite.
+ *
+ * @param active Whether failures are tried again.
+ */
+export function setRetries(active: boolean): void {
+  turnOff(!active);
 }

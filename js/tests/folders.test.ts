@@ -21,6 +21,8 @@ const ORDER = [
   "run", // carries out a call
   "policy.ts",
   "retry.ts",
+  "wrap.ts",
+  "attempts.ts",
   "command.ts",
   "testing.ts",
   "index.ts",

@@ -76,7 +76,8 @@ const budget: Check = (value, name) => {
   }
 };
 
-const MEMBERS: Members<Call> = {
+/** The members of a call. */
+export const CALL: Members<Call> = {
   remote: flag,
   write: flag,
   surfaceConflict: optional(flag),
@@ -96,7 +97,7 @@ const MEMBERS: Members<Call> = {
  * @throws RangeError if a number or the label is out of bounds.
  */
 export function checkCall(call: Call): void {
-  checkMembers(call, MEMBERS, "call", "call.");
+  checkMembers(call, CALL, "call", "call.");
   const { budget: ms = SHORT, surfaceConflict, write } = call;
   if (ms < SHORT) {
     surprise(`call.budget is ${ms} ms, less than half a second: it is in milliseconds`);

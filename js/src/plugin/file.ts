@@ -54,6 +54,11 @@ export async function bundledPolicies(): Promise<Readonly<Record<string, string>
   return (await inlined()).POLICIES;
 }
 
+/** The document of a policy that the plugin carries. */
+export async function builtInDocument(name: string): Promise<string> {
+  return (await inlined()).BUILT_IN[name]!;
+}
+
 /** What this package carries. It is a megabyte, and so not loaded before it is needed. A
  * bundle of webpack's has it in the same file, so that it cannot be missing from it. */
 function inlined() {

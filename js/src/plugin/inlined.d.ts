@@ -9,3 +9,5 @@ export declare const SHA256: string;
 export declare const KERNEL: string;
 /** The policies for common commands: their documents, by their names. */
 export declare const POLICIES: Readonly<Record<string, string>>;
+/** The documents of the policies that the plugin carries, likewise. */
+export declare const BUILT_IN: Readonly<Record<string, string>>;

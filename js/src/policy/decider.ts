@@ -2,11 +2,13 @@
 
 import { PolicyError } from "../call/errors.js";
 import { AnswerError } from "../plugin/envelope.js";
+import { builtInDocument } from "../plugin/file.js";
 import { info } from "../plugin/info.js";
 import type { Plugin } from "../plugin/plugin.js";
 import type { WireChecked, WireDecision, WireDescription } from "../wire/types.js";
+import { micros } from "../wire/values.js";
 import type { Dialect } from "./older.js";
-import type { PolicyDocument, PolicyText, Release } from "./source.js";
+import { type PolicyDocument, type PolicyText, type Release, withWindow } from "./source.js";
 
 /** The built-in policy that goes by what was seen of requests. */
 const SEES_REQUESTS = "network";
@@ -41,6 +43,7 @@ export class Decider {
   readonly #text: string | undefined;
   #checked: Promise<Checked> | undefined;
   #minor: Promise<number> | undefined; // the plugin's version of the contract
+  readonly #windows = new Map<number, Promise<Decider>>(); // the same with other ones
 
   protected constructor({ name, text, release }: PolicyText, plugin: Plugin) {
     this.plugin = plugin;
@@ -72,11 +75,34 @@ export class Decider {
     return digest ?? (await info(this.plugin)).policies[this.#name]!;
   }
 
-  /** A document with every default filled in; none for a built-in policy. Loads the
-   * plugin. */
-  async document(): Promise<PolicyDocument | undefined> {
+  /** The policy's document, with every default filled in. Loads the plugin. */
+  async document(): Promise<PolicyDocument> {
     const { whole, digest } = await this.#check();
-    return digest ? JSON.parse(whole) : undefined;
+    return digest ? JSON.parse(whole) : this.#builtIn();
+  }
+
+  async #builtIn(): Promise<PolicyDocument> {
+    const checked = await this.plugin.ask("check", await builtInDocument(this.#name));
+    return (checked as { policy: PolicyDocument }).policy;
+  }
+
+  /** The same policy with another window. Who follows one goes by what is in force then.
+   * @internal */
+  withWindow(ms: number): Promise<Decider> {
+    const us = micros(ms, "maxWait");
+    let changed = this.#windows.get(us);
+    if (!changed) {
+      changed = this.#changed(us);
+      this.#windows.set(us, changed);
+      changed.catch(() => this.#windows.delete(us));
+    }
+    return changed;
+  }
+
+  async #changed(us: number): Promise<Decider> {
+    const document = withWindow(await this.document(), us);
+    const text = { name: this.#name, text: JSON.stringify(document), release: this.#release };
+    return new Decider(text, this.plugin).check();
   }
 
   /** Where it comes from; none for a policy that is not from a folder which is followed. */

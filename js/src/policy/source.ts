@@ -110,6 +110,23 @@ async function bundled(name: string): Promise<string> {
   );
 }
 
+/** A document with another window for each of its budgets that has one.
+ *
+ * @param us The window in microseconds.
+ * @throws PolicyError if no budget has one. */
+export function withWindow(document: PolicyDocument, us: number): PolicyDocument {
+  type Budgets = Readonly<Record<string, { readonly max_wait?: string }>>;
+  const { name, budgets } = document as { name: string; budgets: Budgets };
+  const changed = Object.entries(budgets).map(([budget, of]) => [
+    budget,
+    of.max_wait === undefined ? of : { ...of, max_wait: `${us}us` },
+  ]);
+  if (Object.values(budgets).every((of) => of.max_wait === undefined)) {
+    throw new PolicyError(name, "invalid_policy", "no budget of the document has a window");
+  }
+  return { ...document, budgets: Object.fromEntries(changed) };
+}
+
 function bounded(name: string, text: string): PolicyText {
   if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
     const why = `the document has more than ${MAX_DOCUMENT_BYTES} bytes`;

@@ -5,7 +5,8 @@ import { closesAtOnce } from "../evidence/look.js";
 import { putBack } from "../evidence/methods.js";
 import { type Doubt, type Peer, Requests } from "../evidence/requests.js";
 import { startWatching } from "../evidence/watch.js";
-import type { Attempter } from "./options.js";
+import { TimeLimit } from "./limit.js";
+import type { AttemptContext, Attempter } from "./options.js";
 import type { Task } from "./task.js";
 
 /** How an attempt ended. */
@@ -17,6 +18,15 @@ export interface Attempted {
   readonly doubt: Doubt | undefined;
   /** What is seen of it, if that it sent nothing lets a write be tried again. To be ended. */
   readonly unsent?: Requests | undefined;
+}
+
+const contexts = new WeakMap<Requests, AttemptContext>();
+
+/** What the attempt was told whose code runs; none outside of one. For functions that outlast
+ * calls with arguments of their own. */
+export function currentAttempt(): AttemptContext | undefined {
+  const requests = Requests.current();
+  return requests && contexts.get(requests);
 }
 
 /**
@@ -33,7 +43,7 @@ export async function makeAttempt(
   number: number,
   since: number,
 ): Promise<Attempted> {
-  const { signal, onlyRequest } = task;
+  const { onlyRequest } = task;
   const starting = startWatching();
   if (starting) {
     await starting;
@@ -41,14 +51,17 @@ export async function makeAttempt(
   putBack();
   const started = task.now();
   const requests = new Requests(since);
+  const limit = new TimeLimit(task.signal, task.attemptTimeout);
+  const context = { attempt: number, signal: limit.signal };
+  contexts.set(requests, context);
   let raised: Attempted["raised"];
   let result: Result;
   try {
-    const attempted = requests.within(async () => attempter({ attempt: number, signal }));
-    result = await attempted.finally(putBack);
+    const attempted = requests.within(async () => attempter(context));
+    result = await limit.hold(attempted).finally(putBack);
   } catch (error) {
     raised = { error };
-    result = task.resultOf(error, requests);
+    result = task.resultOf(error, requests, limit);
   }
   result = timed(result, started, task.now());
   const doubt = requests.doubt(onlyRequest);

@@ -7,7 +7,8 @@ import type { Hook } from "../hooks/hooks.js";
 import { checkSecrets } from "../hooks/secrets.js";
 import type { Clock } from "../time/clock.js";
 import { type Ready, ready } from "../watch/readiness.js";
-import { seed } from "../wire/values.js";
+import { duration, seed } from "../wire/values.js";
+import { limit } from "./limit.js";
 
 /** What an attempt is told. */
 export interface AttemptContext {
@@ -36,6 +37,12 @@ export interface CallOptions {
   readonly clock?: Clock | undefined;
   /** Of the jitter, from 0 to 2^53 - 1; a random one unless given. */
   readonly seed?: number | undefined;
+  /** Another window than the policy's: for how many milliseconds from its first failure on an
+   * outage is waited for, above 0. */
+  readonly maxWait?: number | undefined;
+  /** How many attempts the call may make at most, the first one included. The policy's own
+   * limits hold besides; the outcome's `reason` is `attempts` where this was the limit. */
+  readonly attempts?: number | undefined;
   /** Repairs what the policy asks for, and gives the result of that; without it a repair
    * that is asked for has failed. */
   readonly repair?: Repairer | undefined;
@@ -50,8 +57,18 @@ export interface CallOptions {
   readonly secrets?: readonly string[] | undefined;
 }
 
+/** Errors that stand for something: a class of errors, or what holds for them. */
+// biome-ignore lint/suspicious/noExplicitAny: a class, whatever it is made of
+export type ErrorKind = (abstract new (...args: any[]) => Error) | ((error: unknown) => boolean);
+
 /** What a call whose attempts are functions can be told of their failures. */
 export interface FailureOptions extends ResultOfOptions {
+  /** Ends an attempt that takes more milliseconds, above 0: its signal is aborted. One that does
+   * not end by that is left alone. A write that was ended so may have been applied, unless it
+   * was seen that nothing was sent. No limit unless given. */
+  readonly attemptTimeout?: number | undefined;
+  /** Errors that mean that the server is away, besides those that outlast knows. */
+  readonly on?: readonly ErrorKind[] | undefined;
   /** Maps further errors, and is asked first. */
   readonly resultOf?: ResultOf | undefined;
 }
@@ -76,6 +93,17 @@ const clock = wants("a clock, which has the functions now and sleep", (value) =>
   return typeof now === "function" && typeof sleep === "function";
 });
 
+const count = wants(
+  "an integer above 0",
+  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  RangeError,
+);
+
+const kinds = wants(
+  "an array of classes of errors and functions",
+  (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),
+);
+
 /** A null that stands for nothing is passed on by many callers. */
 function ifGiven(check: Check): Check {
   return (value, name) => value !== null && optional(check)(value, name);
@@ -85,6 +113,8 @@ export const CALL_OPTIONS: Members<CallOptions> = {
   signal: ifGiven(signal),
   clock: ifGiven(clock),
   seed: optional(seed),
+  maxWait: optional(duration),
+  attempts: optional(count),
   repair: anything,
   ready: optional(ready),
   observe: anything,
@@ -94,6 +124,8 @@ export const CALL_OPTIONS: Members<CallOptions> = {
 export const FAILURE_OPTIONS: Members<FailureOptions> = {
   resultOf: anything,
   onlyRequest: anything,
+  attemptTimeout: optional(limit),
+  on: optional(kinds),
 };
 
 export const OUTCOME_OPTIONS: Members<OutcomeOptions> = { check: anything };

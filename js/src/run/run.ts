@@ -59,6 +59,24 @@ function withRaised<E>(error: E, raised: Ended["raised"]): E {
   return error;
 }
 
+/** As many characters of a last error as the plugin gives bytes. */
+const MAX_LAST_ERROR = 1024;
+
+/** The outcome of a call that may make no further attempt. What is known of a write is what the
+ * policy says of a call that is given up here. */
+function outOfAttempts(given: Outcome, { kind, budget }: Retry): Outcome {
+  const { attempts, effects, result } = given;
+  const unknown = effects === "unknown";
+  const told = unknown ? "a write may have been applied" : "nothing was applied";
+  const made = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
+  const message = `${kind}: gave up after ${made}, as many as the call may make; ${told}`;
+  const type = unknown ? "indeterminate" : "exhausted";
+  const lastError = Buffer.from(result?.message || result?.stderr || "")
+    .toString()
+    .slice(0, MAX_LAST_ERROR);
+  return { ...given, type, kind, budget, reason: "attempts", message, lastError };
+}
+
 class Driver {
   /** What the last attempt threw. */
   raised: { error: unknown } | undefined;
@@ -108,7 +126,10 @@ class Driver {
       if (task.signal.aborted) {
         return this.#cancelled(now, result);
       }
-      const action = await this.#wait(await this.#decide(result, now), now);
+      const action = await this.#wait(
+        await this.#limited(await this.#decide(result, now), now),
+        now,
+      );
       if (action.type === "stop") {
         return task.stopped(action.outcome, this.#doubt);
       }
@@ -208,6 +229,15 @@ class Driver {
     const session = new Session(task.policy, task.call, { seed: task.seed });
     session.onReplaced = (error) => task.tell({ type: "instanceReplaced", error });
     return session;
+  }
+
+  /** Stops in the place of an attempt that the caller does not allow. */
+  async #limited(action: Action, now: number): Promise<Action> {
+    if (action.type === "stop" || this.#task.allows(action.attempt)) {
+      return action;
+    }
+    const { outcome } = await this.#session!.cancelled(undefined, { now });
+    return { type: "stop", outcome: outOfAttempts(outcome, action) };
   }
 
   /** Waits until the next attempt or repair is due, and gets what the policy wants then. A

@@ -5,7 +5,7 @@ import { type Call, checkCall } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
 import { checkResult, type Result, succeeded } from "../call/result.js";
 import { type Doubt, Requests } from "../evidence/requests.js";
-import { abortedResult, resultAfter } from "../evidence/result-of.js";
+import { type Attempted, abortedResult, resultAfter } from "../evidence/result-of.js";
 import type { CallEvent } from "../hooks/events.js";
 import { getHooks, type Hook, tell } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
@@ -15,7 +15,9 @@ import { type Clock, currentClock, systemClock } from "../time/clock.js";
 import { isWatcher, type Watcher } from "../watch/readiness.js";
 import { watcherOf } from "../watch/watcher.js";
 import type { WireOutcome } from "../wire/types.js";
-import { RUN_OPTIONS, type RunOptions } from "./options.js";
+import type { TimeLimit } from "./limit.js";
+import { retriesAreOff } from "./off.js";
+import { type ErrorKind, RUN_OPTIONS, type RunOptions } from "./options.js";
 
 /** An event without what all events have. */
 type Untold<E> = E extends CallEvent ? Omit<E, "call" | "policy"> : never;
@@ -53,6 +55,16 @@ export class Task {
     return this.#secrets.call(this.call).label;
   }
 
+  /** Milliseconds that an attempt may take. */
+  get attemptTimeout(): number | undefined {
+    return this.#options.attemptTimeout;
+  }
+
+  /** Whether the call may make an attempt with this number. */
+  allows(attempt: number): boolean {
+    return attempt <= (retriesAreOff() ? 1 : (this.#options.attempts ?? Infinity));
+  }
+
   now(): number {
     return this.clock.now();
   }
@@ -67,13 +79,24 @@ export class Task {
    *
    * @throws The error, if it stands for none.
    */
-  resultOf(error: unknown, requests: Requests): Result {
+  resultOf(error: unknown, requests: Requests, { expired, abandoned }: TimeLimit): Result {
     const attempted = { requests, onlyRequest: this.onlyRequest };
-    const result = this.#mapped(error, requests) ?? resultAfter(error, attempted);
-    if (!result && !this.signal.aborted) {
+    const mapped = this.#mapped(error, requests) ?? resultAfter(error, attempted);
+    const result = mapped ?? this.#away(error, attempted);
+    if (!result && !expired && !this.signal.aborted) {
       throw error;
     }
+    if (expired) {
+      const { message, sent } = result ?? abortedResult(error, attempted);
+      return { timedOut: true, message, sent: abandoned ? "unknown" : sent };
+    }
     return result ?? abortedResult(error, attempted);
+  }
+
+  /** The result of an error that the caller says to mean that the server is away. */
+  #away(error: unknown, attempted: Attempted): Result | undefined {
+    const isOne = this.#options.on?.some((kind) => isOfKind(error, kind));
+    return isOne ? { ...abortedResult(error, attempted), failure: "unconnected" } : undefined;
   }
 
   /** The result that the caller's function maps it to. What is wrong with that has the error as
@@ -107,8 +130,10 @@ export class Task {
    * followed. */
   async choosePolicy(): Promise<void> {
     const { policy, why } = await this.policy.inForce();
-    if (policy !== this.policy) {
-      this.policy = policy;
+    const isFollowed = policy !== this.policy;
+    const { maxWait } = this.#options;
+    this.policy = maxWait === undefined ? policy : await policy.withWindow(maxWait);
+    if (isFollowed) {
       const [digest, release] = [await policy.digest(), await policy.release()];
       this.tell({ type: "policyInForce", digest, release, why });
     }
@@ -153,6 +178,11 @@ export class Task {
     const outcome = readOutcome({ ...said, elapsed_us: 0, history: [] });
     return this.stopped({ ...outcome, elapsed: Math.max(0, now - began), result });
   }
+}
+
+function isOfKind(error: unknown, kind: ErrorKind): boolean {
+  const isClass = kind === Error || kind.prototype instanceof Error;
+  return isClass ? error instanceof kind : (kind as (error: unknown) => boolean)(error);
 }
 
 /** What looks at the server. No look belongs to a time that is not real, unless it is the

@@ -47,6 +47,13 @@ export const time: Check = (value, name) => {
   micros(value as number, name);
 };
 
+/** Wants a number of milliseconds above 0 that the wire can say. */
+export const duration: Check = (value, name) => {
+  if (micros(value as number, name) < 1) {
+    throw new RangeError(`outlast: ${name} is ${value} ms, and must be above 0`);
+  }
+};
+
 /** Wants a seed of the jitter. */
 export const seed = wants(
   `an integer from 0 to ${MAX_INTEGER}`,
