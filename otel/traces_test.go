@@ -85,7 +85,7 @@ func refused() (abi.Result, error) {
 func riddenOut() *host.Task {
 	seed, soon := int64(7), (2 * time.Second).Microseconds()
 	return &host.Task{
-		Call:  host.Call{Label: "orders", Remote: true, Read: true, Seed: &seed},
+		Call:  host.Call{Label: "items", Remote: true, Read: true, Seed: &seed},
 		Clock: &virtual.Clock{},
 		Attempt: func(_ context.Context, n int64) (abi.Result, error) {
 			switch n {

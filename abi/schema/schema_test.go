@@ -165,7 +165,11 @@ func TestSchemasAgreeWithThePlugin(t *testing.T) {
 		if s == nil {
 			continue
 		}
-		problem := invalid(s, c.Request())
+		input := c.Request()
+		if c.Export == "check" { // which a byte order mark may precede, that is no JSON
+			input = bytes.TrimPrefix(input, []byte("\ufeff"))
+		}
+		problem := invalid(s, input)
 		malformed := c.WantError != nil && (c.WantError.Code == "bad_request" || c.WantError.Code == "invalid_policy")
 		reason, excepted := beyondSchemas[c.Name]
 		delete(left, c.Name)

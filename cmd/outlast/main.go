@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -30,7 +31,7 @@ type cli struct {
 	Config     configVerb     `cmd:"" help:"Show the settings of run, and where each comes from."`
 	Completion completionVerb `cmd:"" help:"Print a shell's completion script."`
 	Man        manVerb        `cmd:"" help:"Print the manual page."`
-	Version    versionVerb    `cmd:"" help:"Show the versions of the tool, its plugin and its policies."`
+	Version    versionVerb    `cmd:"" help:"Show the versions of the tool, its plugin and its policies. --version does the same."`
 	Demo       demoVerb       `cmd:"" help:"Watch a write ride out a server's restart, its loading phase too."`
 
 	Complete   completeVerb   `cmd:"" hidden:"" help:"What may come next on a command line."`
@@ -64,6 +65,9 @@ func main() {
 
 // realMain runs the tool and gives its exit code.
 func realMain(args []string) int {
+	if slices.Equal(args, []string{"--version"}) { // as of most programs
+		args = []string{"version"}
+	}
 	var c cli
 	parser, err := newParser(c.grammar(args))
 	if err != nil {

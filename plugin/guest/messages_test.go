@@ -77,7 +77,7 @@ func (w *witness) Call(ctx context.Context, export string, input []byte, h confo
 	case failed:
 		w.hold("envelope", answer)
 	case export == abi.ExportCheck:
-		w.hold("policy", input)
+		w.hold("policy", bytes.TrimPrefix(input, []byte("\ufeff")))
 		w.hold("check-answer", answer)
 	default:
 		if export != abi.ExportDescribe {

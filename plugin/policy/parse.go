@@ -2,16 +2,20 @@ package policy
 
 import (
 	"hash/fnv"
+	"strings"
 
 	"outlast/abi"
 	"outlast/abi/fields"
 	"outlast/abi/strictjson"
 )
 
-// Parse reads a policy document. Its faults are all reported, in an *abi.Error
-// of code invalid_policy.
+// byteOrderMark is what editors on Windows write before a text.
+const byteOrderMark = "\ufeff"
+
+// Parse reads a policy document, which a byte order mark may precede. Its faults are
+// all reported, in an *abi.Error of code invalid_policy.
 func Parse(text string) (*Document, error) {
-	doc, err := parse(text, abi.MaxDocumentBytes)
+	doc, err := parse(strings.TrimPrefix(text, byteOrderMark), abi.MaxDocumentBytes)
 	if _, ok := err.(*strictjson.SyntaxError); ok {
 		return nil, &abi.Error{Code: abi.CodeInvalidPolicy, Message: "the policy is not JSON as it must be: " + err.Error()}
 	}

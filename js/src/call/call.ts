@@ -28,7 +28,8 @@ export interface Call {
   readonly remote: boolean;
   /** It may change something. If in doubt, it does. */
   readonly write: boolean;
-  /** A compare-and-swap: lose a race rather than repeat the write. False unless given. */
+  /** A compare-and-swap: lose a race rather than repeat the write. It means nothing for
+   * a read. False unless given. */
   readonly surfaceConflict?: boolean | undefined;
   /** Wait for a server that is away. False suits a call whose answer may degrade
    * rather than come late. True unless given. */
@@ -98,15 +99,12 @@ export const CALL: Members<Call> = {
  */
 export function checkCall(call: Call): void {
   checkMembers(call, CALL, "call", "call.");
-  const { budget: ms = SHORT, surfaceConflict, write } = call;
+  const { budget: ms = SHORT } = call;
   if (ms < SHORT) {
     surprise(`call.budget is ${ms} ms, less than half a second: it is in milliseconds`);
   }
   if (ms > DAY) {
     surprise(`call.budget is ${ms} ms, more than a day`);
-  }
-  if (surfaceConflict && !write) {
-    surprise("call.surfaceConflict means nothing for a read: only a write can lose a race");
   }
 }
 

@@ -7,7 +7,7 @@ import { PolicyError } from "../call/errors.js";
 import { bundledPolicies } from "../plugin/file.js";
 import { MAX_DOCUMENT_BYTES } from "../wire/values.js";
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const utf8 = new TextDecoder("utf-8", { fatal: true }); // which takes a byte order mark away
 
 /** The policies that the plugin carries. */
 const BUILT_IN = ["omnigraph", "witan-core", "network"];

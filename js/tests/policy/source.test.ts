@@ -9,8 +9,10 @@ import { document, folder, READ, REFUSED } from "../helpers.js";
 test("a policy by name, by path, by address and as an object", async (t) => {
   const path = join(folder(t), "mine.json");
   writeFileSync(path, JSON.stringify(document()));
+  const marked = join(folder(t), "marked.json"); // as editors on Windows write it
+  writeFileSync(marked, `\ufeff${JSON.stringify(document())}`);
   const object = await Policy.load(document());
-  for (const source of [path, pathToFileURL(path)]) {
+  for (const source of [path, pathToFileURL(path), marked]) {
     const policy = await Policy.load(source);
     assert.equal(policy.name, "mine");
     assert.equal(await policy.digest(), await object.digest());

@@ -99,8 +99,16 @@ def test_curl_is_waited_for() -> None:
 def test_a_document_as_a_mapping_and_as_a_file(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     path.write_text(json.dumps(DOCUMENT, indent=2))
-    policies = [Policy(DOCUMENT), Policy(path), Policy(str(path)), Policy(path, check=False)]
-    assert [first_delay(p) for p in policies] == [0.5] * 4
+    marked = tmp_path / "marked.json"  # as editors on Windows write it
+    marked.write_text(json.dumps(DOCUMENT), encoding="utf-8-sig")
+    policies = [
+        Policy(DOCUMENT),
+        Policy(path),
+        Policy(str(path)),
+        Policy(path, check=False),
+        Policy(marked),
+    ]
+    assert [first_delay(p) for p in policies] == [0.5] * 5
     assert len({p.digest for p in policies}) == 1
     assert {p.name for p in policies} == {"report-client"}
     document = policies[0].document

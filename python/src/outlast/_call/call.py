@@ -22,7 +22,7 @@ class Call:
         remote: It goes over the network, to a server that may restart.
         write: It may change something. If in doubt, it does.
         surface_conflict: A compare-and-swap: lose a race rather than repeat
-            the write.
+            the write. It means nothing for a read.
         connect_retry: Wait for a server that is away. ``False`` suits a call
             whose answer may degrade rather than come late.
         repeatable: A write that may be applied again: it is tried again as a read
@@ -85,8 +85,6 @@ class Call:
     def _warn(self) -> None:
         if self.budget is not None and self.budget > SECONDS_PER_DAY:
             warn(f"budget is {self.budget!r} s, more than a day: it is in seconds")
-        if self.surface_conflict and not self.write:
-            warn("surface_conflict means nothing for a read: only a write can lose a race")
 
     def _members(self, seed: int | None) -> WireCall:
         """The call as the wire has it."""

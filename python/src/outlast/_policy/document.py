@@ -222,7 +222,7 @@ def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(wire.MAX_DOCUMENT_BYTES + 1)
-        return _bounded(data.decode(), str(path))
+        return _bounded(data.decode("utf-8-sig"), str(path))
     except (OSError, UnicodeDecodeError) as e:
         raise PolicyError(str(path), "unreadable", f"cannot read the document: {e}") from e
 

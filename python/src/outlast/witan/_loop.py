@@ -134,20 +134,15 @@ class Loop:
         if self._deadline is not None and self._deadline - started < LONGEST_BUDGET:
             budget = max(self._deadline - started, SHORTEST_BUDGET)
             started = self._deadline - budget
-        call = Call(
+        return Call(
             remote=bool(self._client.is_remote),
             write=is_write,
-            surface_conflict=surface_conflict and is_write,
+            surface_conflict=surface_conflict,
             connect_retry=bool(getattr(self._client, "connect_retry", True)),
             budget=budget,
             label=self._label[:LABEL],
             started=started,
         )
-        if surface_conflict and not is_write:
-            # Call warns of that, but here it is nobody's mistake: witan-core
-            # tells a read of a lost race too.
-            object.__setattr__(call, "surface_conflict", True)
-        return call
 
     def _secrets(self) -> tuple[str, ...]:
         in_env = (self._env or {}).get(self._omnigraph.BEARER_TOKEN_ENV_VAR)
