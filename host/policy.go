@@ -130,7 +130,31 @@ type Outage struct {
 // WithMaxWait is the policy with another window for every budget that has one.
 // The error is a *PolicyError: the window must be positive and whole microseconds.
 func (p *Policy) WithMaxWait(d time.Duration) (*Policy, error) {
-	doc, err := p.doc().WithMaxWait(micros(d))
+	return p.adjusted(p.doc().WithMaxWait(micros(d)))
+}
+
+// WithSpread is the policy with another spread of woken callers for every budget
+// whose waits may be cut short. The error is a *PolicyError: the spread must be
+// positive and whole microseconds, and there must be such a budget.
+func (p *Policy) WithSpread(d time.Duration) (*Policy, error) {
+	return p.adjusted(p.doc().WithSpread(micros(d)))
+}
+
+// Spread is how far apart callers start who are woken together, of the budget that
+// keeps them apart the least; 0: no wait is cut short.
+func (p *Policy) Spread() (least time.Duration) {
+	for _, b := range p.doc().Budgets {
+		if b.Wake == nil {
+			continue
+		}
+		if d := time.Duration(b.Wake.Spread) * time.Microsecond; least == 0 || d < least {
+			least = d
+		}
+	}
+	return least
+}
+
+func (p *Policy) adjusted(doc *policy.Document, err error) (*Policy, error) {
 	if err != nil {
 		return nil, policyError(p.Name(), err)
 	}

@@ -21,6 +21,7 @@ type verifyVerb struct {
 	sample.Flags
 	Policy          string         `default:"omnigraph" placeholder:"NAME|FILE" help:"The policy to check (default: ${default})."`
 	MaxWait         *time.Duration `placeholder:"DURATION" help:"Check another window than the policy's."`
+	Spread          *time.Duration `placeholder:"DURATION" help:"Check another spread of woken callers than the policy's."`
 	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"Check it against the outages in this file too, as measure writes them. Repeatable."`
 	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
 	Headroom        float64        `default:"2" placeholder:"FACTOR" help:"How many times the longest outage must be outlasted (default: ${default}; 1: just outlasted)."`
@@ -89,7 +90,7 @@ func (v *verifyVerb) policy() (*host.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return library.WithMaxWait(p, v.MaxWait)
+	return library.Adjusted(p, v.MaxWait, v.Spread)
 }
 
 func (v *verifyVerb) outages(p *host.Policy) ([]outages.Outage, error) {

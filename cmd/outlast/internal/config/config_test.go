@@ -149,6 +149,8 @@ func TestBadFiles(t *testing.T) {
 		"max-wait:":                                   {"max-wait: ", "not nothing"},
 		"max-wait: [1s]":                              {"max-wait: ", "not a list: [1s]"},
 		"max-wait: {a: b}":                            {"max-wait: ", "not a mapping"},
+		"spread: 2h":                                  {":1: spread: expected a positive duration up to 1h with a unit, such as 5s, not \"2h\""},
+		"spread: 0s":                                  {`not "0s"`},
 		"max-wait: 1d":                                {`not "1d"`},
 		"quiet: yes":                                  {"quiet: expected true or false", `not "yes"`},
 		"quiet: \"true\"":                             {"quiet: expected true or false", `not "true"`},

@@ -86,6 +86,7 @@ var settings = []setting{
 	{"policy", anywhere, aText, "a built-in policy's name, or a file's absolute path", readPolicy},
 	{"policy-dir", anywhere, aText, "a directory's absolute path", readPath},
 	{"max-wait", anywhere, aText, "a positive duration with a unit, such as 150s", readDuration},
+	{"spread", anywhere, aText, "a positive duration up to 1h with a unit, such as 5s", readSpread},
 	{"call-budget", anywhere, aText, "a positive duration with a unit, such as 5m", readDuration},
 	{"attempt-timeout", anywhere, aText, "a positive duration with a unit, such as 30s", readDuration},
 	{"kill-after", anywhere, aText, "a positive duration with a unit, such as 10s", readDuration},
@@ -178,6 +179,13 @@ func readDuration(_ *origin, text string) (string, error) {
 		return "", errForm
 	}
 	return text, nil
+}
+
+func readSpread(o *origin, text string) (string, error) {
+	if d, err := time.ParseDuration(text); err != nil || d > policyflags.MaxSpread {
+		return "", errForm
+	}
+	return readDuration(o, text)
 }
 
 func readNumber(low, high int64) func(*origin, string) (string, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/policyflags"
 	"outlast/commands"
 	"outlast/commands/omnigraph"
 	"outlast/followed"
@@ -91,17 +92,30 @@ func LoadFollowed(dir, nameOrFile string) (p *host.Policy, why, err error) {
 	return p, why, err
 }
 
-// WithMaxWait is the policy with another window, if one is given.
-func WithMaxWait(p *host.Policy, d *time.Duration) (*host.Policy, error) {
-	if d == nil {
-		return p, nil
+// Adjusted is the policy with another window and another spread, where they are
+// given. Where no wait is cut short there is nothing to spread.
+func Adjusted(p *host.Policy, maxWait, spread *time.Duration) (_ *host.Policy, err error) {
+	if maxWait != nil {
+		if *maxWait < time.Microsecond {
+			return nil, exit.Usage("--max-wait: expected a positive duration such as 150s, not %v", *maxWait)
+		}
+		if p, err = p.WithMaxWait(*maxWait); err != nil {
+			return nil, exit.Unusable(err)
+		}
 	}
-	if *d < time.Microsecond {
-		return nil, exit.Usage("--max-wait: expected a positive duration such as 150s, not %v", *d)
+	if err := CheckSpread(spread); err != nil || spread == nil || p.Spread() == 0 {
+		return p, err
 	}
-	changed, err := p.WithMaxWait(*d)
-	if err != nil {
+	if p, err = p.WithSpread(*spread); err != nil {
 		return nil, exit.Unusable(err)
 	}
-	return changed, nil
+	return p, nil
+}
+
+// CheckSpread says what is wrong with --spread, if it is given.
+func CheckSpread(d *time.Duration) error {
+	if d == nil || *d >= time.Microsecond && *d <= policyflags.MaxSpread {
+		return nil
+	}
+	return exit.Usage("--spread: expected a positive duration up to %v, such as 5s, not %v", policyflags.MaxSpread, *d)
 }

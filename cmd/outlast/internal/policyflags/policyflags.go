@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/words"
 	"outlast/host"
 )
 
@@ -17,6 +18,12 @@ import (
 // given: that of the built-in policy omnigraph, which outlasts the measured
 // restarts of 52 s and 61 s.
 const DefaultMaxWait = 150 * time.Second
+
+// The spread of woken callers, and its bound.
+const (
+	defaultSpread = 30 * time.Millisecond // that of the built-in policy omnigraph
+	MaxSpread     = time.Hour             // a choice: far above any that keeps a fleet apart
+)
 
 // Bounds of a policy document's words (see abi/ABI.md).
 const (
@@ -60,6 +67,7 @@ func (f *Flags) Names() (names []string) {
 type Call struct {
 	Read    bool           // the command changes nothing
 	MaxWait *time.Duration // --max-wait; nil: not given
+	Spread  *time.Duration // --spread
 }
 
 // Policy is the policy that the flags describe. It never retries a call that
@@ -85,7 +93,7 @@ func (f *Flags) Document(call Call) (string, error) {
 		return "", fmt.Errorf("%s: say --read if the command changes nothing, or --repeatable if it may be run again all the same: else a write could be applied twice",
 			strings.Join(f.Names(), ", "))
 	}
-	budget, err := f.budget(call.MaxWait)
+	budget, err := f.budget(call)
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +106,7 @@ func (f *Flags) Document(call Call) (string, error) {
 }
 
 // budget is the one that all retries count on: one limit decides.
-func (f *Flags) budget(maxWait *time.Duration) (object, error) {
+func (f *Flags) budget(call Call) (object, error) {
 	backoff := defaultBackoff
 	if f.Backoff != nil {
 		var err error
@@ -108,7 +116,7 @@ func (f *Flags) budget(maxWait *time.Duration) (object, error) {
 	}
 	budget := object{"backoff": backoff.object()}
 	switch {
-	case f.Attempts != nil && maxWait != nil:
+	case f.Attempts != nil && call.MaxWait != nil:
 		return nil, errors.New("--attempts and --max-wait: one limit decides, so give one of them; to bound the time of so many attempts, give --call-budget, which counts from the start of the call")
 	case f.Attempts != nil:
 		if *f.Attempts < 1 || *f.Attempts > abi.MaxAttempts {
@@ -116,16 +124,13 @@ func (f *Flags) budget(maxWait *time.Duration) (object, error) {
 		}
 		budget["attempts"] = *f.Attempts
 	default:
-		window := DefaultMaxWait
-		if maxWait != nil {
-			window = *maxWait
-		}
+		window := words.Or(call.MaxWait, DefaultMaxWait)
 		if err := checkDuration(window); err != nil {
 			return nil, fmt.Errorf("--max-wait: expected a positive duration such as 150s, not %v: %w", window, err)
 		}
 		budget["max_wait"] = micros(window)
 		// As the built-in policy omnigraph has it: for --ready.
-		budget["wake"] = object{"reads": "accepting", "writes": "ready", "spread": "30ms", "spread_multiplier": 64, "spread_late": "75s", "hold_off": "1s", "max_vain": 3}
+		budget["wake"] = object{"reads": "accepting", "writes": "ready", "spread": micros(words.Or(call.Spread, defaultSpread)), "spread_multiplier": 64, "spread_late": "75s", "hold_off": "1s", "max_vain": 3}
 	}
 	return budget, nil
 }

@@ -30,8 +30,9 @@ import (
 // Flags say what is simulated.
 type Flags struct {
 	sample.Flags
-	Policy          []string       `sep:"none" placeholder:"NAME|FILE[,SETTING=VALUE]" help:"The policy (default: omnigraph); several are put side by side. Settings: max-wait=75s, ready=on."`
+	Policy          []string       `sep:"none" placeholder:"NAME|FILE[,SETTING=VALUE]" help:"The policy (default: omnigraph); several are put side by side. Settings: max-wait=75s, spread=5s, ready=on."`
 	MaxWait         *time.Duration `placeholder:"DURATION" help:"Another window than the policies'."`
+	Spread          *time.Duration `placeholder:"DURATION" help:"Another spread of woken callers than the policies'."`
 	Ready           string         `enum:"on,off" default:"off" placeholder:"on|off" help:"Whether the server is watched, so that its return is noticed (default: ${default})."`
 	Outage          *string        `placeholder:"LENGTH[@WHEN],…" help:"When the server is away: 61s, or 20s@5s,30s@70s, or uniform:52s..61s. Default: the longest that the policy was measured against."`
 	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"The outages in this file, as measure writes them: the longest, or with --runs any of them."`
@@ -137,7 +138,7 @@ func (v *Flags) variants() ([]variant, error) {
 }
 
 func (v *Flags) variant(text string) (variant, error) {
-	name, wait, ready := text, v.MaxWait, v.Ready
+	name, wait, spread, ready := text, v.MaxWait, v.Spread, v.Ready
 	for {
 		at := strings.LastIndexByte(name, ',')
 		setting, value, given := strings.Cut(name[at+1:], "=")
@@ -145,19 +146,23 @@ func (v *Flags) variant(text string) (variant, error) {
 			break // a file's name may have commas
 		}
 		switch setting {
-		case "max-wait":
+		case "max-wait", "spread":
 			d, err := time.ParseDuration(value)
 			if err != nil {
-				return variant{}, exit.Usage("--policy %s: max-wait: expected a duration such as 75s, not %q", text, value)
+				return variant{}, exit.Usage("--policy %s: %s: expected a duration such as 75s, not %q", text, setting, value)
 			}
-			wait = &d
+			if setting == "spread" {
+				spread = &d
+			} else {
+				wait = &d
+			}
 		case "ready":
 			if value != "on" && value != "off" {
 				return variant{}, exit.Usage("--policy %s: ready: expected on or off, not %q", text, value)
 			}
 			ready = value
 		default:
-			return variant{}, exit.Usage("--policy %s: there is no setting %q; there are max-wait and ready", text, setting)
+			return variant{}, exit.Usage("--policy %s: there is no setting %q; there are max-wait, spread and ready", text, setting)
 		}
 		name = name[:at]
 	}
@@ -165,7 +170,7 @@ func (v *Flags) variant(text string) (variant, error) {
 	if err != nil {
 		return variant{}, err
 	}
-	if p, err = library.WithMaxWait(p, wait); err != nil {
+	if p, err = library.Adjusted(p, wait, spread); err != nil {
 		return variant{}, err
 	}
 	doc, err := documentOf(p)
@@ -190,11 +195,11 @@ func (v *Flags) variant(text string) (variant, error) {
 		}
 		*f.to = abi.Clip(string(text))
 	}
-	return variant{variantName(p, doc, ready), p, doc, ready == "on", results}, nil
+	return variant{variantName(p, doc, ready, spread), p, doc, ready == "on", results}, nil
 }
 
 // variantName tells variants apart.
-func variantName(p *host.Policy, doc *policy.Document, ready string) string {
+func variantName(p *host.Policy, doc *policy.Document, ready string, spread *time.Duration) string {
 	name := p.Name()
 	for _, b := range doc.Budgets {
 		if b.MaxWait > 0 {
@@ -202,7 +207,11 @@ func variantName(p *host.Policy, doc *policy.Document, ready string) string {
 			break
 		}
 	}
-	return name + words.Choose(ready == "on", ", watching", "")
+	name += words.Choose(ready == "on", ", watching", "")
+	if spread != nil {
+		name += fmt.Sprintf(", spread %v", *spread)
+	}
+	return name
 }
 
 // documentOf is the policy as the policy package has it.

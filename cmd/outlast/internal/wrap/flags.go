@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"outlast/cmd/outlast/internal/exit"
+	"outlast/cmd/outlast/internal/library"
 	"outlast/cmd/outlast/internal/policyflags"
 	"outlast/host"
 	"outlast/journal"
@@ -66,7 +67,8 @@ func (f *PluginFlags) OpenPlugin(opts ...host.Option) (*host.Plugin, error) {
 
 // LimitFlags say how long things may take.
 type LimitFlags struct {
-	MaxWait        *time.Duration `placeholder:"DURATION" help:"Longest wait for a server that is away (default: the policy's)."`
+	MaxWait        *time.Duration `placeholder:"DURATION" help:"Longest wait for a server that is away."`
+	Spread         *time.Duration `placeholder:"DURATION" help:"How far apart callers start that see it return."`
 	CallBudget     *time.Duration `placeholder:"DURATION" help:"Limit for the whole call, waits included."`
 	AttemptTimeout *time.Duration `placeholder:"DURATION" help:"Limit for each attempt (default: none, and omnigraph's own client has none)."`
 	KillAfter      *time.Duration `placeholder:"DURATION" help:"Time from TERM to KILL (default: 10s after a timeout, none after a signal)."`
@@ -118,6 +120,9 @@ func (f *Flags) check() error {
 		if n := c.value; n != nil && (*n < 1 || *n > 255) {
 			return exit.Usage("--%s: expected a number from 1 to 255, not %d", c.flag, *n)
 		}
+	}
+	if err := library.CheckSpread(f.Spread); err != nil {
+		return err
 	}
 	return f.JournalFlags.check()
 }

@@ -127,7 +127,7 @@ func (p *Plan) choosePolicy(seen *Seen) error {
 	}
 	var err error
 	p.NotFollowed = seen.NotFollowed
-	p.Policy, err = library.WithMaxWait(seen.Policy, p.Flags.MaxWait)
+	p.Policy, err = library.Adjusted(seen.Policy, p.Flags.MaxWait, p.Flags.Spread)
 	if err == nil {
 		p.judge()
 	}
@@ -145,7 +145,7 @@ func (p *Plan) makePolicy() (err error) {
 		return exit.Usage("--no-connect-retry and %s: a policy that is made from flags does not tell failures to connect from others", names)
 	}
 	// A write whose key the server honours is one that may be repeated.
-	p.Policy, err = f.Flags.Policy(policyflags.Call{Read: p.Call.Read || f.isHonoured(), MaxWait: f.MaxWait})
+	p.Policy, err = f.Flags.Policy(policyflags.Call{Read: p.Call.Read || f.isHonoured(), MaxWait: f.MaxWait, Spread: f.Spread})
 	if err != nil {
 		return exit.Usage("%v", err)
 	}

@@ -178,6 +178,32 @@ func TestAPolicyIsChosen(t *testing.T) {
 	}
 }
 
+// A fleet's spread is every policy's whose waits are cut short.
+func TestTheSpreadIsChosen(t *testing.T) {
+	exits, attempts, spread := "7", int64(3), 5*time.Second
+	given := func(f *Flags) { f.Spread = &spread }
+	made := func(f *Flags) { f.RetryExit = &exits }
+	for _, c := range []struct {
+		line  string
+		flags []func(*Flags)
+		want  time.Duration
+	}{
+		{graphRead, nil, 30 * time.Millisecond},
+		{graphRead, []func(*Flags){given}, spread},
+		{curlWrite, []func(*Flags){given}, spread},
+		{graphRead, []func(*Flags){given, policyNamed("witan-core")}, 0},
+		{curlWrite, []func(*Flags){made, isRead}, 30 * time.Millisecond},
+		{curlWrite, []func(*Flags){made, isRead, given}, spread},
+		{curlWrite, []func(*Flags){made, isRead, given, func(f *Flags) { f.Attempts = &attempts }}, 0},
+	} {
+		r := request(c.line, c.flags...)
+		p, err := MakePlan(r, seen(t, r, true))
+		if err != nil || p.Policy.Spread() != c.want {
+			t.Errorf("%s: %v, and not %v: %v", c.line, p.Policy.Spread(), c.want, err)
+		}
+	}
+}
+
 func TestIdempotencyKey(t *testing.T) {
 	const placed = curlWrite + " -H Idempotency-Key:{idempotency-key}"
 	budget := 2 * time.Hour
