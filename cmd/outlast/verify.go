@@ -24,15 +24,17 @@ type verifyVerb struct {
 	Spread          *time.Duration `placeholder:"DURATION" help:"Check another spread of woken callers than the policy's."`
 	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"Check it against the outages in this file too, as measure writes them. Repeatable."`
 	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
-	Headroom        float64        `default:"2" placeholder:"FACTOR" help:"How many times the longest outage must be outlasted (default: ${default}; 1: just outlasted)."`
-	JSON            bool           `name:"json" help:"Print one JSON object."`
-	JUnit           string         `name:"junit" placeholder:"FILE" help:"Write a JUnit report to this file too."`
+	verification.FleetFlags
+	Headroom float64 `default:"2" placeholder:"FACTOR" help:"How many times the longest outage must be outlasted (default: ${default}; 1: just outlasted)."`
+	JSON     bool    `name:"json" help:"Print one JSON object."`
+	JUnit    string  `name:"junit" placeholder:"FILE" help:"Write a JUnit report to this file too."`
 }
 
 // Help is shown below the flags.
 func (*verifyVerb) Help() string {
 	return "Plays the policy in the real plugin, on a virtual clock: with the worst course that the jitter can take, " +
-		"and a call that begins at the worst moment. Exits with 1 if an outage is not outlasted, or not with the headroom."
+		"and a call that begins at the worst moment. Exits with 1 if an outage is not outlasted, or not with the headroom, " +
+		"or if the spread does not keep --callers apart."
 }
 
 // Run checks a policy against the outages that it was sized against.
@@ -61,6 +63,7 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.CheckSpread(&v.FleetFlags, p)
 	if v.JUnit != "" {
 		if err := r.WriteJUnit(v.JUnit); err != nil {
 			return exit.Unusable(fmt.Errorf("--junit: %w", err))
@@ -83,6 +86,8 @@ func (v *verifyVerb) policy() (*host.Policy, error) {
 	switch {
 	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
 		return nil, exit.Usage("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
+	case v.FleetFlags.Check() != nil:
+		return nil, v.FleetFlags.Check()
 	case !(v.Headroom >= 1 && v.Headroom <= 1000):
 		return nil, exit.Usage("--headroom: expected a factor from 1 to 1000, not %v", v.Headroom)
 	}

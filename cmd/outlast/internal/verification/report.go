@@ -28,6 +28,8 @@ type Report struct {
 	SmallestUS             int64     `json:"smallest_max_wait_us,omitempty"`
 	SmallestWithHeadroomUS int64     `json:"smallest_max_wait_with_headroom_us,omitempty"`
 
+	Spread *Spread `json:"spread,omitempty"`
+
 	outages []outages.Outage
 }
 
@@ -171,6 +173,8 @@ func (r *Report) Verdict() error {
 		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("that policy %s outlasts %s cannot be shown: %s", r.Policy, words.Count(len(failed), "measured outage"), unproven)}
 	case len(failed) > 0:
 		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, words.Count(len(failed), "measured outage"), len(r.outages), r.advice())}
+	case r.Spread != nil && r.Spread.Fault != "":
+		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s does not keep its callers apart: %s", r.Policy, r.Spread.Fault)}
 	case !r.OK:
 		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s outlasts every outage, but has too little headroom over the longest%s", r.Policy, r.advice())}
 	}
@@ -201,6 +205,9 @@ func (r *Report) Print(out io.Writer) {
 	}
 	for _, n := range r.NotRepeated {
 		fmt.Fprintf(out, "not repeated          a %s: %s\n", n.Call, safetext.Line(n.Message))
+	}
+	if r.Spread != nil {
+		fmt.Fprintln(out, r.Spread.print())
 	}
 	if r.SmallestUS > 0 && r.OK {
 		fmt.Fprintf(out, "the smallest max_wait for these is %s, and %s with a headroom of %v\n", exact(r.SmallestUS), exact(r.SmallestWithHeadroomUS), r.Headroom)
@@ -233,8 +240,18 @@ func (r *Report) WriteJUnit(path string) error {
 		}
 		fmt.Fprintf(&tests, "    <system-out>lasts %s, outlasts %s, headroom %.2f</system-out>\n  </testcase>\n", exact(c.LastsUS), exact(c.OutlastsUS), c.Headroom)
 	}
+	count := len(r.Checks)
+	if s := r.Spread; s != nil {
+		count++
+		fmt.Fprintf(&tests, "  <testcase classname=\"%s\" name=\"the spread of %s\">\n", escaped("outlast."+r.Policy), words.Count(s.Callers, "caller"))
+		if s.Fault != "" {
+			failures++
+			fmt.Fprintf(&tests, "    <failure message=\"%s\"></failure>\n", escaped(s.Fault))
+		}
+		fmt.Fprintf(&tests, "    <system-out>%s</system-out>\n  </testcase>\n", escaped(s.print()))
+	}
 	text := fmt.Sprintf("%s<testsuite name=\"%s\" tests=\"%d\" failures=\"%d\">\n%s</testsuite>\n",
-		xml.Header, escaped("outlast verify "+r.Policy), len(r.Checks), failures, tests.Bytes())
+		xml.Header, escaped("outlast verify "+r.Policy), count, failures, tests.Bytes())
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
