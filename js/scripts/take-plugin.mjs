@@ -1,6 +1,7 @@
-// Takes the plugin, its recorded digest, the module of its memory, the policies for common
-// commands and the documents of those that the plugin carries into what is built, as a module of JavaScript. They are beside this
-// folder in a checkout of the project, where the project's own build puts the plugin.
+// Takes into what is built, as a module of JavaScript, the plugin, its recorded digest, the
+// module of its memory, the documents of the policies for common commands and of those that the
+// plugin carries, and the package's version. They are beside this folder in a checkout of the
+// project, where the project's own build puts the plugin.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { brotliCompressSync, constants } from "node:zlib";
 
@@ -10,6 +11,7 @@ const commands = new URL("../../commands/", import.meta.url);
 
 const QUALITY = 9; // of 11, which takes ten times as long for a tenth less
 
+const own = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 const policies = readdirSync(commands)
   .map((name) => [name, new URL(`${name}/policy.json`, commands)])
   .filter(([, policy]) => existsSync(policy))
@@ -26,6 +28,7 @@ const inlined = {
   }).toString("base64"),
   SHA256: readFileSync(new URL("outlast.wasm.sha256", plugin), "utf8").trim(),
   KERNEL: readFileSync(new URL("kernel.wasm", plugin)).toString("base64"),
+  VERSION: own.version,
   POLICIES: Object.fromEntries(policies),
   BUILT_IN: Object.fromEntries(documents),
 };

@@ -5,6 +5,7 @@ import { checkMembers, type Members } from "./arguments/members.js";
 import type { Call } from "./call/call.js";
 import { checkResult, type Result } from "./call/result.js";
 import { discard } from "./evidence/response.js";
+import type { CallEvent } from "./hooks/events.js";
 import { judgeResponse, policyOf, RETRY_OPTIONS, type RetryOptions } from "./retry.js";
 import type { AttemptContext } from "./run/options.js";
 import { run } from "./run/run.js";
@@ -58,7 +59,7 @@ export async function* attempts(
   options: LoopOptions = {},
 ): AsyncGenerator<Attempt, void, void> {
   checkMembers(options, OPTIONS as Members<LoopOptions>, "the options of attempts");
-  const { policy = "network", signal, observe, ...rest } = options;
+  const { policy = "network", signal, ...rest } = options;
   const decides = await policyOf(policy);
   const left = new AbortController();
   let current: LoopAttempt | undefined;
@@ -70,16 +71,13 @@ export async function* attempts(
     next.resolve(made);
     return made.ended.promise;
   };
-  const going = run(decides, attempter, call, {
-    ...rest,
-    signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
-    observe: (event) => {
-      if (event.type === "attemptEnded") {
-        current?.judged.resolve();
-      }
-      observe?.(event);
-    },
-  });
+  const judged = ({ type }: CallEvent) => {
+    if (type === "attemptEnded") {
+      current?.judged.resolve();
+    }
+  };
+  const given = { ...rest, signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal };
+  const going = run(decides, attempter, call, given, { hooks: [judged] });
   going.then(() => over.resolve(undefined), over.reject);
   try {
     for (;;) {

@@ -14,6 +14,7 @@ import {
   OUTCOME_OPTIONS,
   type OutcomeOptions,
 } from "./run/options.js";
+import { run } from "./run/run.js";
 
 /** The command that the built-in policies know. */
 const KNOWN = ["omnigraph", "omnigraph.exe"];
@@ -101,7 +102,9 @@ export async function runCommand(
     killAfter,
   };
   let last: Result = {};
-  const outcome = await (await policyFor(argv, policy)).run(
+  const program = basename(argv[0]!);
+  const { outcome, error } = await run(
+    await policyFor(program, policy),
     async ({ attempt, signal }) => {
       // Tells an outlast in the command's place that it is inside of another one.
       const inside = { ...command.env, OUTLAST_ATTEMPT: String(attempt) };
@@ -110,7 +113,11 @@ export async function runCommand(
     },
     call,
     { ...rest, resultOf: () => undefined },
+    { command: program },
   );
+  if (rest.check && !outcome.ok) {
+    throw error();
+  }
   const { exitCode = null, signal = null, stdout, stderr } = last;
   const printed = { stdout: Buffer.from(stdout ?? ""), stderr: Buffer.from(stderr ?? "") };
   return { argv: [...argv], outcome, ok: outcome.ok, exitCode, signal, ...printed };
@@ -125,14 +132,10 @@ function checkArgv(argv: readonly string[]): void {
   }
 }
 
-async function policyFor(
-  argv: readonly string[],
-  policy: Policy | string | undefined,
-): Promise<Policy> {
+async function policyFor(program: string, policy: Policy | string | undefined): Promise<Policy> {
   if (policy instanceof Policy) {
     return policy;
   }
-  const program = basename(argv[0]!);
   if (policy === undefined && !KNOWN.includes(program)) {
     throw new RangeError(
       `outlast: the command is ${show(program)}, and the default policy only knows what ` +

@@ -47,7 +47,9 @@ export type {
   Waiting,
   Woken,
 } from "./hooks/events.js";
-export { getHooks, type Hook, type Logger, logTo, setHooks } from "./hooks/hooks.js";
+export type { CallHook, Hook, PerCallHook } from "./hooks/hook.js";
+export { getHooks, setHooks } from "./hooks/hooks.js";
+export { type Logger, type LogOptions, logTo } from "./hooks/logs.js";
 export type { Host } from "./plugin/host.js";
 export { type Info, info } from "./plugin/info.js";
 export { defaultPlugin, Plugin, warmUp } from "./plugin/plugin.js";

@@ -15,6 +15,8 @@ export interface Told {
   readonly call: Call;
   /** The name of its policy. */
   readonly policy: string;
+  /** Base name of the program that it runs; empty: it runs a function. */
+  readonly command: string;
 }
 
 /** Follows each attempt. */

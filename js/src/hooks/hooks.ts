@@ -1,46 +1,24 @@
-/** Which hooks are in force. */
+/** Which hooks are in force, and how they are told. */
 
 import { debuglog } from "node:util";
+import type { Call } from "../call/call.js";
 import type { CallEvent } from "./events.js";
-import { lineOf } from "./line.js";
-
-/** Is told of an event. It must be quick, since the call waits for it. What it throws goes
- * no further than a warning: no metric may end a call. */
-export type Hook = (event: CallEvent) => void;
-
-/** What a hook for logs writes to: `console`, or a logger such as pino. */
-export interface Logger {
-  debug(message: string): void;
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
-}
-
-/** Writes a line for each event that is worth one. A line names the kind of a failure and
- * never quotes an attempt: who searches a log for an attempt's words must find none. */
-export function logTo(logger: Logger): Hook {
-  return (event) => {
-    const line = lineOf(event);
-    if (line) {
-      logger[line.level](line.text);
-    }
-  };
-}
+import type { CallHook, Hook, PerCallHook } from "./hook.js";
+import { logTo } from "./logs.js";
 
 const debug = debuglog("outlast");
+const show = (text: string) => debug("%s", text);
+const lines = logTo({ debug: show, info: show, warn: show, error: show });
 
 /** Shows lines where the environment has `NODE_DEBUG=outlast`. */
-const debugHook: Hook = (event) => {
-  const line = debug.enabled ? lineOf(event) : undefined;
-  if (line) {
-    debug("%s", line.text);
-  }
+const debugHook: PerCallHook = {
+  begin: (...call) => (debug.enabled ? lines.begin(...call) : undefined),
 };
 
 let hooks: readonly Hook[] = [debugHook];
 
 /**
- * Chooses the hooks of the whole process.
+ * Chooses the hooks of the whole process, for calls that begin from here on.
  *
  * @param chosen All that shall be told; an empty array: nobody; `undefined`: the default
  *     one again, which writes lines to stderr where the environment has
@@ -55,13 +33,60 @@ export function getHooks(): readonly Hook[] {
   return hooks;
 }
 
+/** What is told of a call that begins. */
+export function begin(
+  all: readonly Hook[],
+  call: Call,
+  policy: string,
+  command: string,
+): readonly CallHook[] {
+  const begun = all.map((hook) =>
+    typeof hook === "function"
+      ? { tell: hook }
+      : guarded("a call's begin", () => hook.begin(call, policy, command)),
+  );
+  return begun.filter((hook) => hook !== undefined);
+}
+
 /** Tells hooks of an event. */
-export function tell(event: CallEvent, all: readonly Hook[]): void {
+export function tell(event: CallEvent, all: readonly CallHook[]): void {
   for (const hook of all) {
-    try {
-      hook(event);
-    } catch (error) {
-      process.emitWarning(`outlast: a hook failed at ${event.type}: ${error}`);
-    }
+    guarded(event.type, () => hook.tell(event));
+  }
+}
+
+/** Makes an attempt, in what hooks want around it. */
+export function around<T>(
+  all: readonly CallHook[],
+  number: number,
+  at: number,
+  make: () => Promise<T>,
+): Promise<T> {
+  const within = (inner: () => Promise<T>, hook: CallHook) => () => {
+    let made: Promise<T> | undefined;
+    const once = () => {
+      made ??= inner();
+      return made;
+    };
+    guarded("an attempt's begin", () => hook.attempt!(number, at, once));
+    return once(); // a hook that fails keeps no attempt from being made
+  };
+  return all.filter((hook) => hook.attempt).reduceRight(within, make)();
+}
+
+/** Tells hooks that nothing more comes of a call. */
+export function end(all: readonly CallHook[], error?: unknown): void {
+  for (const hook of all) {
+    guarded("a call's end", () => hook.end?.(error));
+  }
+}
+
+/** What a hook's function gives; none where it throws, and that is warned of. */
+function guarded<T>(at: string, ofHook: () => T): T | undefined {
+  try {
+    return ofHook();
+  } catch (error) {
+    process.emitWarning(`outlast: a hook failed at ${at}: ${error}`);
+    return undefined;
   }
 }

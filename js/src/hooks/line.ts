@@ -1,36 +1,48 @@
 /** An event as a line of a log. It never quotes an attempt. */
 
-import type { CallEvent, PolicyInForce, Stopped } from "./events.js";
+import type { CallEvent, PolicyInForce, Stopped, Waiting } from "./events.js";
+
+export type Level = "debug" | "info" | "warn" | "error";
+
+/** What a line says, as values. Times are in seconds. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** A line of a log. */
 export interface Line {
-  readonly level: "debug" | "info" | "warn" | "error";
+  readonly level: Level;
   readonly text: string;
+  readonly fields: Fields;
 }
 
 /** The line for an event, none if it is not worth one. */
 export function lineOf(event: CallEvent): Line | undefined {
   const line = withoutLabel(event);
-  const label = event.call.label ? `${event.call.label}: ` : "";
-  return line && { level: line.level, text: `outlast: ${label}${line.text}` };
+  if (!line) {
+    return undefined;
+  }
+  const { label } = event.call;
+  const fields = { ...line.fields, policy: event.policy, ...(label && { label }) };
+  return { ...line, text: `outlast: ${label ? `${label}: ` : ""}${line.text}`, fields };
 }
 
 function withoutLabel(event: CallEvent): Line | undefined {
   switch (event.type) {
-    case "waiting": {
-      const { kind, attempt, delay, remaining } = event;
-      const left = remaining === undefined ? "" : `, of ${seconds(remaining, 1)} s left`;
-      const text = `${kind}; attempt ${attempt} in ${seconds(delay, 2)} s${left}`;
-      return { level: "warn", text };
-    }
+    case "waiting":
+      return waiting(event);
     case "policyInForce":
       return inForce(event);
-    case "repairing":
-      return { level: "warn", text: `${event.kind}; repairing` };
-    case "loaded":
-      return { level: "debug", text: `loaded in ${seconds(event.took, 3)} s` };
-    case "instanceReplaced":
-      return { level: "warn", text: "an instance of the plugin failed and was replaced" };
+    case "repairing": {
+      const { kind } = event;
+      return { level: "warn", text: `${kind}; repairing`, fields: { kind } };
+    }
+    case "loaded": {
+      const took = event.took / 1000;
+      return { level: "debug", text: `loaded in ${took.toFixed(3)} s`, fields: { took } };
+    }
+    case "instanceReplaced": {
+      const text = "an instance of the plugin failed and was replaced";
+      return { level: "warn", text, fields: {} };
+    }
     case "stopped":
       return stopped(event);
     default:
@@ -38,21 +50,30 @@ function withoutLabel(event: CallEvent): Line | undefined {
   }
 }
 
+function waiting({ kind, budget, attempt, ...times }: Waiting): Line {
+  const delay = times.delay / 1000;
+  const remaining = times.remaining === undefined ? undefined : times.remaining / 1000;
+  const left = remaining === undefined ? "" : `, of ${remaining.toFixed(1)} s left`;
+  const text = `${kind}; attempt ${attempt} in ${delay.toFixed(2)} s${left}`;
+  return { level: "warn", text, fields: { kind, budget, attempt, delay, remaining } };
+}
+
 function inForce({ digest, release, why }: PolicyInForce): Line {
   const from = release ? `serial ${release.serial} of ${release.source}` : "comes with outlast";
   const text = `the policy in force is ${digest}, ${from}`;
   // A folder that has never had it is no fault.
   const expected = !why || (!release && (why as NodeJS.ErrnoException).code === "ENOENT");
-  return { level: expected ? "debug" : "warn", text: why ? `${text}: ${why.message}` : text };
+  const fields = { digest, serial: release?.serial, why: why?.message };
+  const level = expected ? "debug" : "warn";
+  return { level, text: why ? `${text}: ${why.message}` : text, fields };
 }
 
 function stopped({ outcome }: Stopped): Line | undefined {
-  if (outcome.ok && outcome.attempts <= 1) {
+  const { ok, type, kind, effects, reason, attempts } = outcome;
+  if (ok && attempts <= 1) {
     return undefined;
   }
-  return { level: outcome.ok ? "info" : "error", text: outcome.message || outcome.type };
-}
-
-function seconds(ms: number, digits: number): string {
-  return (ms / 1000).toFixed(digits);
+  const elapsed = outcome.elapsed / 1000;
+  const fields = { outcome: type, kind, effects, reason, attempts, elapsed };
+  return { level: ok ? "info" : "error", text: outcome.message || type, fields };
 }

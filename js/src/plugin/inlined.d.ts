@@ -11,3 +11,5 @@ export declare const KERNEL: string;
 export declare const POLICIES: Readonly<Record<string, string>>;
 /** The documents of the policies that the plugin carries, likewise. */
 export declare const BUILT_IN: Readonly<Record<string, string>>;
+/** The package's version. */
+export declare const VERSION: string;

@@ -57,8 +57,8 @@ export async function makeAttempt(
   let raised: Attempted["raised"];
   let result: Result;
   try {
-    const attempted = requests.within(async () => attempter(context));
-    result = await limit.hold(attempted).finally(putBack);
+    const make = () => limit.hold(requests.within(async () => attempter(context)));
+    result = await task.around(number, started, make).finally(putBack);
   } catch (error) {
     raised = { error };
     result = task.resultOf(error, requests, limit);

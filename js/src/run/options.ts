@@ -3,7 +3,7 @@
 import { anything, type Check, type Members, optional, wants } from "../arguments/members.js";
 import type { Result } from "../call/result.js";
 import type { ResultOf, ResultOfOptions } from "../evidence/result-of.js";
-import type { Hook } from "../hooks/hooks.js";
+import type { Hook } from "../hooks/hook.js";
 import { checkSecrets } from "../hooks/secrets.js";
 import type { Clock } from "../time/clock.js";
 import { type Ready, ready } from "../watch/readiness.js";

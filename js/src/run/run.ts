@@ -14,7 +14,7 @@ import { DOWN } from "../policy/older.js";
 import { Session } from "../policy/session.js";
 import { makeAttempt } from "./attempt.js";
 import type { Attempter, Repairer, RunOptions } from "./options.js";
-import { Task } from "./task.js";
+import { type Own, Task } from "./task.js";
 import { CallWatch } from "./wait.js";
 
 /** A call that has ended. */
@@ -33,11 +33,13 @@ export async function run(
   attempt: Attempter,
   call: Call,
   options: RunOptions,
+  own: Own = {},
 ): Promise<Ended> {
-  const task = new Task(policy, call, options);
+  const task = new Task(policy, call, options, own);
   const driver = new Driver(task, attempt, options.repair);
   try {
     const outcome = await driver.run();
+    task.ended();
     const { raised } = driver;
     const aborted = outcome.type === "cancelled" && task.signal.aborted;
     const cause = aborted ? { cause: task.signal.reason } : raised && { cause: raised.error };
@@ -47,6 +49,7 @@ export async function run(
       error: () => withRaised(errorOf(outcome, task.label, cause), raised),
     };
   } catch (error) {
+    task.ended(error);
     throw withRaised(error, driver.raised);
   }
 }

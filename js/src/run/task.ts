@@ -6,8 +6,9 @@ import { type Outcome, readOutcome } from "../call/outcome.js";
 import { checkResult, type Result, succeeded } from "../call/result.js";
 import { type Doubt, Requests } from "../evidence/requests.js";
 import { type Attempted, abortedResult, resultAfter } from "../evidence/result-of.js";
-import type { CallEvent } from "../hooks/events.js";
-import { getHooks, type Hook, tell } from "../hooks/hooks.js";
+import type { CallEvent, Told } from "../hooks/events.js";
+import type { CallHook, Hook } from "../hooks/hook.js";
+import { around, begin, end, getHooks, tell } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
 import type { Decider } from "../policy/decider.js";
 import { randomSeed } from "../policy/session.js";
@@ -20,7 +21,15 @@ import { retriesAreOff } from "./off.js";
 import { type ErrorKind, RUN_OPTIONS, type RunOptions } from "./options.js";
 
 /** An event without what all events have. */
-type Untold<E> = E extends CallEvent ? Omit<E, "call" | "policy"> : never;
+type Untold<E> = E extends CallEvent ? Omit<E, keyof Told> : never;
+
+/** What this package itself says of a call. */
+export interface Own {
+  /** Base name of the program that the call runs; none: it runs a function. */
+  readonly command?: string;
+  /** Are told of it besides those that are chosen. */
+  readonly hooks?: readonly Hook[];
+}
 
 /** A call and what it takes to carry it out. */
 export class Task {
@@ -33,10 +42,11 @@ export class Task {
   readonly ready: Watcher | undefined;
   readonly #options: RunOptions;
   readonly #secrets: Secrets;
-  readonly #observe: readonly Hook[];
+  readonly #told: Pick<Told, "call" | "command">;
+  readonly #hooks: readonly CallHook[];
 
   /** @throws TypeError or RangeError if an argument is wrong. */
-  constructor(policy: Decider, call: Call, options: RunOptions) {
+  constructor(policy: Decider, call: Call, options: RunOptions, own: Own) {
     checkCall(call);
     checkMembers(options, RUN_OPTIONS, "the options of a run");
     this.policy = policy;
@@ -47,12 +57,15 @@ export class Task {
     this.ready = watcherFor(options.ready, this.clock);
     this.#options = options;
     this.#secrets = new Secrets(options.secrets);
-    this.#observe = options.observe ? [options.observe] : [];
+    const { command = "", hooks = [] } = own;
+    this.#told = { call: this.#secrets.call(call), command };
+    const all = [...getHooks(), ...(options.observe ? [options.observe] : []), ...hooks];
+    this.#hooks = begin(all, this.#told.call, policy.name, command);
   }
 
   /** What the call is called, for an error. */
   get label(): string | undefined {
-    return this.#secrets.call(this.call).label;
+    return this.#told.call.label;
   }
 
   /** Milliseconds that an attempt may take. */
@@ -118,12 +131,22 @@ export class Task {
 
   /** Tells hooks of an event. */
   tell(event: Untold<CallEvent>): void {
-    const hooks = [...getHooks(), ...this.#observe];
-    if (hooks.length > 0) {
-      const told = { ...event, call: this.#secrets.call(this.call), policy: this.policy.name };
-      // What a hook sends, as to who counts, is no part of the attempts beside it.
-      new Requests().within(() => tell(told, hooks));
+    if (this.#hooks.length > 0) {
+      const told = { ...event, ...this.#told, policy: this.policy.name };
+      apart(() => tell(told, this.#hooks));
     }
+  }
+
+  /** Makes an attempt, in what hooks want around it. */
+  around<T>(number: number, at: number, make: () => Promise<T>): Promise<T> {
+    return apart(() => around(this.#hooks, number, at, make));
+  }
+
+  /** Tells hooks that nothing more comes of the call.
+   *
+   * @param error What ended it, if it has no outcome. */
+  ended(error?: unknown): void {
+    apart(() => end(this.#hooks, error));
   }
 
   /** Fixes what the call goes by, at its first failure. Tells of that, if the policy is
@@ -183,6 +206,12 @@ export class Task {
 function isOfKind(error: unknown, kind: ErrorKind): boolean {
   const isClass = kind === Error || kind.prototype instanceof Error;
   return isClass ? error instanceof kind : (kind as (error: unknown) => boolean)(error);
+}
+
+/** Does what hooks want. What they send, as to who counts, is no part of the attempts beside
+ * it. */
+function apart<T>(work: () => T): T {
+  return new Requests().within(work);
 }
 
 /** What looks at the server. No look belongs to a time that is not real, unless it is the
