@@ -24,13 +24,22 @@ func again(r *http.Request) (*http.Request, error) {
 	case r.GetBody == nil:
 		return nil, ErrSpent
 	}
-	body, err := r.GetBody()
+	body, err := anew(r)
 	if err != nil {
-		return nil, fmt.Errorf("httpattempt: GetBody: %w", err)
+		return nil, err
 	}
 	request := *r
 	request.Body = body
 	return &request, nil
+}
+
+// anew is a request's body from the start.
+func anew(r *http.Request) (io.ReadCloser, error) {
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, fmt.Errorf("httpattempt: GetBody: %w", err)
+	}
+	return body, nil
 }
 
 // given are the bodies that requests were made with, by whichever Do: one that is

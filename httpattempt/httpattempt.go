@@ -67,7 +67,7 @@ func (d *doing) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	}
 	request, err := again(d.request)
 	if err != nil {
-		return d.unmade(err)
+		return unmade(d.last, d.err, err)
 	}
 	a := d.call.begin()
 	ctx, cancel := both(ctx, request.Context())
@@ -75,19 +75,19 @@ func (d *doing) attempt(ctx context.Context, n int64) (abi.Result, error) {
 	err = d.make(request.WithContext(a.in(ctx)))
 	d.last, d.err = a.end(ctx, err, true)
 	if err != nil && hasBody(d.request) && d.request.GetBody == nil {
-		return d.unmade(ErrSpent)
+		return unmade(d.last, d.err, ErrSpent)
 	}
 	return d.last, d.err
 }
 
-// unmade is the result where no further attempt can be made, for which err is why.
-func (d *doing) unmade(err error) (abi.Result, error) {
-	r := d.last
-	if d.err == nil {
-		return abi.Result{Message: abi.Clip(oneLine(err.Error())), Sent: abi.SentNo}, err
+// unmade is the result where no further attempt can be made, for which why is the
+// reason; last and its error are of the attempt before, if there was one.
+func unmade(last abi.Result, err, why error) (abi.Result, error) {
+	if err == nil {
+		return abi.Result{Message: abi.Clip(oneLine(why.Error())), Sent: abi.SentNo}, why
 	}
-	r.Streamed = true // as if its output had been passed on: it must not run again
-	return r, fmt.Errorf("%w; %w", d.err, err)
+	last.Streamed = true // as if its output had been passed on: it must not run again
+	return last, fmt.Errorf("%w; %w", err, why)
 }
 
 // both is a context that is done when one of two is.

@@ -227,22 +227,28 @@ func TestMatrix(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	const page, begin, end = "../docs/evidence.md", "<!-- net/http -->\n", "<!-- end of net/http -->"
+	check(t, "../docs/evidence.md", "net/http", table.String())
+}
+
+// check compares a table with that of a page, between two marks, or writes it there.
+func check(t *testing.T, page, mark, table string) {
+	t.Helper()
+	begin, end := "<!-- "+mark+" -->\n", "<!-- end of "+mark+" -->"
 	text, err := os.ReadFile(page)
 	if errors.Is(err, os.ErrNotExist) {
-		t.Fatal(table.String())
+		t.Fatal(table)
 	}
 	before, rest, _ := strings.Cut(string(text), begin)
 	is, after, ok := strings.Cut(rest, end)
 	switch {
 	case err != nil || !ok:
 		t.Fatalf("%s: %v", page, err)
-	case is == table.String():
+	case is == table:
 	case *update:
-		if err := os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(before+begin+table+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s has\n%s\nwhat happens is\n%s", page, is, table.String())
+		t.Errorf("%s has\n%s\nwhat happens is\n%s", page, is, table)
 	}
 }

@@ -68,6 +68,7 @@ host/internal/wasmfile:
 host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
 httpattempt: abi ready internal/repeat
+httpretry: abi host httpattempt ready internal/repeat
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
 internal/progress: host

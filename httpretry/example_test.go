@@ -1,0 +1,111 @@
+package httpretry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/host/virtual"
+	"outlast/httpretry"
+)
+
+// begin recipe
+func ordersClient(plugin *host.Plugin) *http.Client {
+	return &http.Client{Transport: httpretry.New(plugin, http.DefaultTransport, httpretry.Options{
+		MaxWait:    time.Minute,
+		Ready:      "/readyz",
+		HonoursKey: httpretry.Routes("POST /orders"),
+		Repeatable: httpretry.Routes("PUT /orders/{id}/note"),
+	})}
+}
+
+func order(client *http.Client, url, key, what string) error {
+	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(what))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Idempotency-Key", key)
+	response, err := client.Do(request)
+	var failed *host.CallError
+	if errors.As(err, &failed) && failed.Outcome.Type == abi.OutcomeIndeterminate {
+		return fmt.Errorf("it may have been ordered, so look: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+// end recipe
+
+// The recipe of docs/http-clients.md is this one.
+func TestTheRecipeIsThePages(t *testing.T) {
+	here, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/http-clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(here), "// begin recipe\n")
+	recipe, _, _ := strings.Cut(rest, "\n// end recipe")
+	if !strings.Contains(string(page), "```go\n"+recipe+"```\n") {
+		t.Errorf("docs/http-clients.md has another recipe than\n%s", recipe)
+	}
+}
+
+// It orders once, with one key, though the first answer is lost.
+func TestTheRecipe(t *testing.T) {
+	ledger := map[string]int{}
+	to, _ := serve(t, func(_ int64, _ http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Idempotency-Key")
+		if key == "" {
+			return // somebody looks whether the server is ready
+		}
+		if ledger[key]++; ledger[key] == 1 {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	client := ordersClient(plugin)
+	if err := order(client, to+"/orders", "o-1", "tea"); err != nil || ledger["o-1"] != 2 {
+		t.Errorf("%v: %v", err, ledger)
+	}
+	if err := order(client, to+"/payments", "o-2", "tea"); err == nil || !strings.HasPrefix(err.Error(), "it may have been ordered") || ledger["o-2"] != 1 {
+		t.Errorf("%v: %v", err, ledger)
+	}
+	client.CloseIdleConnections()
+}
+
+func ExampleNew() {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	client := server.Client()
+	client.Transport = httpretry.New(plugin, client.Transport, httpretry.Options{Clock: &virtual.Clock{}})
+	response, err := client.Get(server.URL)
+	if err != nil {
+		panic(err)
+	}
+	response.Body.Close()
+	fmt.Println(response.StatusCode, asked)
+	// Output: 200 3
+}
+
+func ExampleWith() {
+	ctx := httpretry.With(context.Background(), func(o *httpretry.Options) { o.MaxWait = 5 * time.Second })
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://orders/", nil)
+	_ = request
+}

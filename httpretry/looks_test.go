@@ -1,0 +1,110 @@
+package httpretry_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+	"outlast/httpretry"
+)
+
+// away is how long servers are away here: less than a wait of the schedule, which is
+// by then at the attempts after 0.5, 1.5 and 3.5 s.
+const away = 1800 * time.Millisecond
+
+// lag is how soon after that a call has to be back (the look that sees it, the
+// spread, and a busy machine); the schedule alone would take 1.7 s.
+const lag = 1200 * time.Millisecond
+
+// A request's own address is watched: a read goes on once it accepts connections. A
+// write needs a server that says it is ready.
+func TestWatched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes two seconds")
+	}
+	for name, c := range map[string]struct {
+		method string
+		ready  func(address string) string
+		woken  abi.Readiness
+	}{
+		"a read":           {http.MethodGet, func(string) string { return "" }, abi.Accepting},
+		"a write":          {http.MethodPost, func(string) string { return "" }, ""},
+		"a write, a path":  {http.MethodPost, func(string) string { return "/readyz" }, abi.Ready},
+		"a write, a URL":   {http.MethodPost, func(address string) string { return "http://" + address + "/readyz" }, abi.Ready},
+		"a read, unwanted": {http.MethodGet, func(string) string { return "off" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, listen := deadPort(t)
+			s := &seen{}
+			began := time.Now()
+			timer := time.AfterFunc(away, func() { listen(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) })
+			defer timer.Stop()
+			client := client(t, httpretry.Options{Clock: host.SystemClock(), Ready: c.ready(address), Observe: s.observe})
+			request, _ := http.NewRequest(c.method, "http://"+address+"/orders", nil)
+			response, err := client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			took, woken := time.Since(began), abi.Readiness("")
+			for _, e := range s.events {
+				if w, ok := e.(host.Woken); ok {
+					woken = w.By
+				}
+			}
+			if woken != c.woken || c.woken != "" && took > away+lag {
+				t.Errorf("woken by %q, after %v", woken, took)
+			}
+		})
+	}
+}
+
+// Nobody looks where requests may go another way, and observers hear why.
+func TestUnwatched(t *testing.T) {
+	proxied := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})}
+	dialled := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+	plain := http.DefaultTransport.(*http.Transport).Clone()
+	plain.Proxy = nil
+	address, _ := deadPort(t)
+	for name, c := range map[string]struct {
+		base  *http.Transport
+		ready string
+		why   string
+	}{
+		"a proxy":            {proxied, "", "a proxy"},
+		"a proxy, a path":    {proxied, "/readyz", "a proxy"},
+		"a proxy, a URL":     {proxied, "http://" + address + "/readyz", ""},
+		"a dialer":           {dialled, "", "a way of its own"},
+		"another host's URL": {dialled, "http://other.invalid/readyz", "a way of its own"},
+		"as Go has it":       {plain, "", ""},
+		"nobody is to look":  {proxied, "off", ""},
+	} {
+		s := &seen{}
+		transport := httpretry.New(plugin, c.base, httpretry.Options{Clock: &healing{}, Ready: c.ready, Observe: s.observe, MaxWait: time.Second})
+		_, err := (&http.Client{Transport: transport}).Get("http://" + address)
+		if err == nil {
+			t.Errorf("%s: it was answered", name)
+		}
+		why, watched := "", false
+		for _, e := range s.events {
+			switch e := e.(type) {
+			case host.Unwatched:
+				why = e.Why
+			case host.Waiting:
+				watched = watched || e.Watched != ""
+			}
+		}
+		if (c.why == "") != (why == "") || !strings.Contains(why, c.why) || watched != (c.why == "" && c.ready != "off") {
+			t.Errorf("%s: watched: %t, %q", name, watched, why)
+		}
+	}
+}
