@@ -54,7 +54,11 @@ console.log(JSON.stringify({ answer, waits: slept.length, ...(await info()) }));
 
 /** A user's program in TypeScript, without the types of a browser. */
 const TYPED = `
-import { type Action, type CallEvent, Policy, type Result, resultOf, retry, runCommand } from "outlast";
+import {
+  type Action, type CallEvent, logTo, Policy, type Result, resultOf, retry, runCommand, setHooks,
+} from "outlast";
+import { openTelemetry, type OpenTelemetryApi } from "outlast/opentelemetry";
+import { prometheus, type PromClient } from "outlast/prometheus";
 import { VirtualClock } from "outlast/testing";
 
 const policy: Policy = await Policy.load("omnigraph");
@@ -83,6 +87,9 @@ const answer: Response = await retry(() => fetch(text), { remote: true, write: f
 const done = await runCommand(["ls"], { remote: false, write: false }, { policy });
 const printed: Buffer = done.stdout;
 console.log(answer.status, printed);
+declare const api: OpenTelemetryApi;
+declare const client: PromClient<object>;
+setHooks([logTo(console, { fields: "last" }), openTelemetry(api), prometheus(client)]);
 // @ts-expect-error: write must be said
 await policy.run(() => result, { remote: true });
 // @ts-expect-error: there is no such member

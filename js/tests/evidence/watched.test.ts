@@ -75,9 +75,18 @@ test("what a hook sends is no part of an attempt", async (t) => {
     told++;
     answer.end("x");
   });
-  const ended = await refused(() => {}, { observe: () => void fetch(url).catch(() => {}) });
-  assert.ok(ended instanceof Exhausted, String(ended));
-  await until(() => told > 0);
+  const send = () => void fetch(url).catch(() => {});
+  const around = (_number: number, _at: number, make: () => Promise<unknown>) => {
+    send();
+    make().then(send, send);
+  };
+  const ofCall = { begin: () => ({ tell: send, attempt: around, end: send }) };
+  for (const observe of [send, ofCall]) {
+    told = 0;
+    const ended = await refused(() => {}, { observe });
+    assert.ok(ended instanceof Exhausted, String(ended));
+    await until(() => told > 0);
+  }
 });
 
 test("messages that cannot be understood, where Node tells of requests", async () => {

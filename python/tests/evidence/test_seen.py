@@ -15,6 +15,7 @@ import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -28,11 +29,12 @@ import urllib3
 
 import outlast
 import outlast.testing
-from outlast import Policy, Result
+from outlast import Call, Policy, Result, hooks
 from outlast._evidence import watch
 from outlast._evidence.patches import Patches
 from outlast._evidence.unseen import unseen
 from outlast._evidence.unseen import unwatched as unwatched_for
+from outlast.events import Event
 
 from .clients import CLIENTS
 from .servers import Exchange, closed_port, closes, dies, drops, ok, quick, refuses, serving
@@ -589,3 +591,46 @@ def test_a_proxy_that_makes_no_tunnel(post: Callable[[str], None], dead: str) ->
     with serving(*[away] * 20) as server:
         rides(lambda: post(server.url))
     rides(lambda: post(dead))
+
+
+class Sending(hooks.PerCallHook, hooks.CallHook):
+    """Sends whenever it can."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def send(self) -> None:
+        httpx.post(self._url, content=b"x")
+
+    def begin(self, call: Call, policy: str, command: str) -> hooks.CallHook:
+        self.send()
+        return self
+
+    def __call__(self, event: Event) -> None:
+        self.send()
+
+    @contextmanager
+    def _around(self) -> Iterator[None]:
+        self.send()
+        yield
+        self.send()
+
+    def attempt(self, number: int, at: float) -> AbstractContextManager[None]:
+        return self._around()
+
+    def end(self, error: BaseException | None) -> None:
+        self.send()
+
+
+def test_what_a_hook_sends_is_no_part_of_an_attempt(dead: str) -> None:
+    with serving() as server:
+
+        @outlast.retry(remote=True, write=True, budget=2, observe=Sending(server.url))
+        def post() -> None:
+            httpx.post(dead, content=b"x")
+
+        with outlast.testing.virtual_time(), pytest.raises(outlast.Exhausted) as raised:
+            post()
+        attempts = raised.value.outcome.attempts
+        assert attempts > 1
+        assert server.applied > attempts * 3
