@@ -21,6 +21,10 @@ type Fleet struct {
 	Arrivals Arrivals
 	Seed     uint64
 
+	// PerMachine is how many callers each machine has: they share one look at the
+	// server, and go to it in turn. 0 or 1: each caller is by itself.
+	PerMachine int
+
 	// Courses bounds how many different courses the jitter takes: callers share
 	// them beyond that, though not their beginnings. 0: as many as callers.
 	Courses int
@@ -28,6 +32,8 @@ type Fleet struct {
 	// Check gives the plugin's decider for a call, with which each decision of a
 	// sample of the callers is made again. nil: none is.
 	Check func(call abi.Call) Decider
+
+	brittle bool // the first relapse ends it
 }
 
 // MaxCallers bounds a fleet (a choice: the tool needs 260 MB then, and 660 MB if
@@ -79,6 +85,9 @@ type Report struct {
 	Wasted    int
 	LeftOut   int // waits that ended without an attempt, since the server was seen to be away
 	Begun     int // calls whose first attempt met a server that was up
+	Broken    int // calls that broke with the server while it carried them out
+	InDoubt   int // calls that ended with the word that they may have been applied
+	Twice     int // writes that were carried out after they had broken
 	Decisions int // that the policy made
 	Checked   int // of them: made again by the plugin, and found equal
 	Sampled   int // the callers whose decisions they are
@@ -89,6 +98,8 @@ func (f *Fleet) check() error {
 	switch {
 	case f.Callers < 1 || f.Callers > MaxCallers:
 		return fmt.Errorf("callers: expected from 1 to %d, not %d", MaxCallers, f.Callers)
+	case f.PerMachine < 0:
+		return errors.New("per machine: expected a number that is not negative")
 	case len(f.Scene.Away) == 0:
 		return errors.New("outages: there is none")
 	case f.Server.PerSecond < 0 || f.Server.PerSecond > MaxPerSecond:
@@ -113,6 +124,9 @@ type run struct {
 	report  Report
 	sample  map[uint32]*[]decision
 	workers int
+
+	machines []machine // nil: each caller is by itself
+	live     []uint32  // of each caller: the entry in the queue that counts
 }
 
 // decision is one that was made of a sampled call.
@@ -123,12 +137,26 @@ type decision struct {
 
 // caller is a call between two of its events.
 type caller struct {
-	id    uint32
-	tried bool          // it has made an attempt
-	at    time.Duration // when the wait ends
-	wait  wait
-	state string
+	id      uint32
+	entry   uint32 // the newest of a caller counts
+	what    what
+	tried   bool          // it has made an attempt
+	broke   bool          // an attempt of its broke with the server
+	parked  bool          // it waits for its turn
+	granted bool          // it has its turn
+	at      time.Duration // when the wait ends
+	wait    wait
+	state   string
 }
+
+// what an entry of the queue is.
+type what uint8
+
+const (
+	itself what = iota // the caller's wait is over
+	told               // its machine is told that the server has carried it out
+	timer              // its machine may give turns again
+)
 
 // Run plays the fleet. The same fleet gives the same report, however many
 // processors there are. An error is the policy's, or says that the plugin
@@ -141,6 +169,10 @@ func (f *Fleet) Run(ctx context.Context) (*Report, error) {
 	r.away = append(r.away, f.Scene.Away...)
 	r.begins = f.Arrivals.begins(f.Callers, f.Seed, r.away[0].From)
 	r.report = Report{Callers: f.Callers, GaveUp: map[string]int{}}
+	if f.PerMachine > 1 && f.Scene.Watch != nil {
+		r.machines = make([]machine, (f.Callers+f.PerMachine-1)/f.PerMachine)
+		r.live = make([]uint32, f.Callers)
+	}
 	if f.Check != nil {
 		for i := 0; i < f.Callers; i += max(1, f.Callers/sampled) {
 			r.sample[uint32(i)] = new([]decision)

@@ -95,7 +95,7 @@ func (w *courseWorker) follow(course uint32, courses int) {
 	}
 }
 
-// member plays one caller until it may meet a server that is back.
+// member plays one caller until it may meet a server that is back, or loads.
 func (w *courseWorker) member(id uint32) {
 	begin := w.begins[id]
 	look := w.look(id)
@@ -103,7 +103,7 @@ func (w *courseWorker) member(id uint32) {
 	for n := 0; ; n++ {
 		how, at := c.wait.end(&w.Scene, w.away[:1])
 		c.at = at
-		if how == abi.Woken || c.at >= w.away[0].To || begin < w.away[0].From {
+		if how == abi.Woken || c.at >= w.away[0].To-w.Scene.Loading || begin < w.away[0].From {
 			w.out = append(w.out, c)
 			return
 		}
@@ -164,8 +164,11 @@ func (w *wait) shifted(begin, look time.Duration) wait {
 }
 
 // look is when a caller looks. Callers are separate processes, so they do not look
-// at the same moments.
+// at the same moments, unless one does for all of its machine.
 func (r *run) look(id uint32) time.Duration {
+	if r.machines != nil {
+		id /= uint32(r.PerMachine)
+	}
 	apart := r.Scene.look() / time.Microsecond
 	return time.Duration(below(random(r.Seed, uint64(id), 1), uint64(apart)+1)) * time.Microsecond
 }

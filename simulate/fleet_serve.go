@@ -64,6 +64,9 @@ func (r *run) serve(ctx context.Context) error {
 			if err := r.decide(events); err != nil {
 				return err
 			}
+			if r.brittle {
+				return nil
+			}
 		}
 	}
 }
@@ -90,6 +93,9 @@ type arrived struct {
 // finish counts what is done by a time.
 func (s *server) finish(by time.Duration) {
 	for ; s.head < len(s.inside) && s.inside[s.head].done <= by; s.head++ {
+		if s.inside[s.head].broke && s.Call.Write {
+			s.report.Twice++
+		}
 		s.bins.at(s.inside[s.head].done).Served++
 		s.inside[s.head].caller = caller{} // its state may go
 	}
@@ -109,22 +115,52 @@ func (s *server) meet(list []caller) []met {
 	})
 	events := make([]met, 0, len(list))
 	for _, c := range list {
+		if s.turns(&c) || s.stale(&c) {
+			continue
+		}
 		m := met{caller: c, ended: c.at, verdict: noAttempt}
 		how, at := c.wait.end(&s.Scene, s.away) // the server may have gone away since it was last asked
 		switch {
+		case c.granted && awayAt(s.away, c.at) == nil:
+			how = abi.Woken
+		case c.parked && awayAt(s.away, c.at) != nil:
+			how = abi.Down
 		case at > c.at: // so nobody is woken yet
-			m.at = at
-			s.queue.add(m.caller)
+			m.at, m.granted = at, false
+			s.enqueue(m.caller)
 			continue
 		case at < c.at: // so it went away and came back unnoticed, in the middle of a wait
 			how = abi.Attempted
 		}
-		if m.how = how; how == abi.Attempted {
-			m.verdict, m.ended = s.admit(&m.caller)
+		m.how = how
+		switch {
+		case how == abi.Attempted:
+			m.verdict, m.ended = s.attempt(&m.caller)
+		case how == abi.Woken && s.park(m.caller):
+			continue
 		}
 		events = append(events, m)
 	}
 	return events
+}
+
+// attempt is one that a caller makes, and of which its machine knows.
+func (s *server) attempt(c *caller) (verdict, time.Duration) {
+	m := s.machineOf(c.id)
+	if m != nil {
+		s.live[c.id]++ // it waits for no turn any more
+		c.entry = s.live[c.id]
+		m.begins(c.id, c.at)
+	}
+	v, ended := s.admit(c)
+	switch {
+	case m == nil:
+	case v == admitted:
+		s.queue.add(caller{id: c.id, entry: c.entry, what: told, at: ended, wait: wait{from: c.at}})
+	default:
+		s.failed(c.id, ended)
+	}
+	return v, ended
 }
 
 func (s *server) admit(c *caller) (verdict, time.Duration) {
@@ -181,7 +217,7 @@ func (s *server) relapse(at time.Duration, count int) []met {
 func (s *server) fall(at time.Duration) []met {
 	s.finish(at)
 	s.report.Relapses++
-	span := Span{at, at + s.Server.RelapseFor}
+	span := Span{at, at + s.Server.RelapseFor + s.Scene.Loading}
 	i := slices.IndexFunc(s.away, func(o Span) bool { return o.From > at })
 	if i < 0 {
 		i = len(s.away)
@@ -194,8 +230,17 @@ func (s *server) fall(at time.Duration) []met {
 	var events []met
 	for _, c := range s.inside[s.head:] {
 		s.bins.at(c.at).Wasted++
+		if !c.broke {
+			s.report.Broken++
+		}
+		c.broke = true
+		if s.live != nil {
+			s.live[c.id]++ // it is not carried out
+		}
+		s.failed(c.id, at)
 		events = append(events, met{caller: c.caller, how: abi.Attempted, verdict: broken, ended: at})
 	}
+	s.scatter(at)
 	s.inside, s.head, s.free = s.inside[:0], 0, at
 	return events
 }
@@ -231,15 +276,18 @@ func (r *run) decide(events []met) error {
 			return m.err
 		case m.verdict == admitted:
 			continue
-		case m.how == abi.Down:
+		case m.how.EndsWait():
 			r.report.LeftOut++
 		}
 		r.report.Decisions++
 		if m.action.Type == abi.Stop {
 			r.report.GaveUp[why(m.action.Outcome)]++
+			if m.action.Outcome.Type == abi.OutcomeIndeterminate {
+				r.report.InDoubt++
+			}
 			continue
 		}
-		r.queue.add(m.next)
+		r.enqueue(m.next)
 	}
 	return nil
 }
@@ -264,7 +312,7 @@ func (r *run) step(m, before *met) {
 		m.err = notSimulated(&m.action)
 		return
 	}
-	m.next.id, m.next.tried = m.id, m.tried || m.verdict != noAttempt
+	m.next.id, m.next.tried, m.next.broke = m.id, m.tried || m.verdict != noAttempt, m.broke
 	m.next.wait = m.wait.next(m.ended, &m.action, m.how)
 	_, m.next.at = m.next.wait.end(&r.Scene, r.away)
 }

@@ -58,6 +58,10 @@ func TestFleetsAreCalls(t *testing.T) {
 		f.Scene.Takes = time.Duration(rapid.IntRange(0, 3000).Draw(rt, "takes")) * time.Millisecond
 		f.Arrivals.Over = time.Duration(rapid.IntRange(0, 100_000).Draw(rt, "over")) * time.Millisecond
 		f.Call.Write = rapid.Bool().Draw(rt, "write")
+		if rapid.Bool().Draw(rt, "loads") {
+			f.Scene.Loading = time.Duration(rapid.IntRange(1, 30_000).Draw(rt, "loading")) * time.Millisecond
+			f.Scene.Away[0].To += f.Scene.Loading
+		}
 		if rapid.Bool().Draw(rt, "watched") { // all look together, as one call does
 			f.Scene.Watch = &Watch{Confirmed: 300 * time.Millisecond}
 		}
@@ -87,7 +91,7 @@ func TestFleetsAreCalls(t *testing.T) {
 				case MetUp:
 					all.at(m.At).Arrivals++
 					all.at(m.At).Served++
-				case MetLeftOut:
+				case MetLeftOut, MetLoading:
 					want.LeftOut++
 				}
 			}
@@ -116,6 +120,8 @@ func TestFleetsAddUp(t *testing.T) {
 		}
 		f.Arrivals.Over = time.Duration(rapid.IntRange(0, 50_000).Draw(rt, "over")) * time.Millisecond
 		f.Courses = rapid.IntRange(0, 100).Draw(rt, "courses")
+		f.PerMachine = rapid.IntRange(0, 60).Draw(rt, "machine")
+		f.Call.Write = rapid.Bool().Draw(rt, "write")
 		report, err := f.Run(ctx)
 		if err != nil {
 			rt.Fatal(err)
@@ -126,6 +132,9 @@ func TestFleetsAddUp(t *testing.T) {
 		}
 		if gone != f.Callers || report.Attempts-report.Wasted != report.Served {
 			rt.Fatalf("%d of %d callers are accounted for; %d attempts, %d wasted, %d served", gone, f.Callers, report.Attempts, report.Wasted, report.Served)
+		}
+		if f.Call.Write && (report.InDoubt != report.Broken || report.Twice > 0) {
+			rt.Fatalf("%d calls broke, %d of them were told that they are in doubt, and %d were carried out all the same", report.Broken, report.InDoubt, report.Twice)
 		}
 		again, err := f.Run(ctx)
 		if err != nil {
@@ -158,6 +167,118 @@ func TestRelapse(t *testing.T) {
 	for i := 1; i < len(report.Away); i++ {
 		if report.Away[i].From <= report.Away[i-1].To {
 			t.Errorf("outages overlap: %v", report.Away)
+		}
+	}
+}
+
+// stampede is a fleet that watches, and a server that too many at once knock over.
+func stampede(t testing.TB, callers int, capacity int64, relapseAt int) *Fleet {
+	f := fleet(t, 0, 60500*time.Millisecond, callers)
+	f.Scene.Watch, f.Check = &AsHost, nil
+	f.Server = Server{PerSecond: capacity, RelapseAt: relapseAt, RelapseFor: 20 * time.Second}
+	return f
+}
+
+// Whoever all come back at once knock the server over once, and come back by and by
+// then. Nobody is lost to it but writes that were in it, which are told so.
+func TestAStampedeEnds(t *testing.T) {
+	ctx := context.Background()
+	play := func(change ...func(*Fleet)) *Report {
+		f := stampede(t, 20_000, 2000, 3000)
+		for _, c := range change {
+			c(f)
+		}
+		report, err := f.Run(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	write := func(f *Fleet) { f.Call.Write = true }
+	outage := 60500 * time.Millisecond
+	served := func(r *Report, share float64) time.Duration {
+		after, ever := r.Recovered(share)
+		if !ever {
+			t.Fatalf("%.2f are never served; %d relapses, gave up: %v", share, r.Relapses, r.GaveUp)
+		}
+		return outage + after
+	}
+	schedule := play(func(f *Fleet) { f.Scene.Watch = nil })
+	if r := play(); r.Relapses > 1 || r.Served != r.Callers || float64(served(r, 0.99)) > 1.3*float64(served(schedule, 0.99)) {
+		t.Errorf("reads: %d relapses, %d served, 99 %% after %v, by the schedule after %v", r.Relapses, r.Served, served(r, 0.99), served(schedule, 0.99))
+	}
+	if r := play(write); r.Relapses > 1 || r.Broken == 0 || r.InDoubt != r.Broken || r.Served+r.InDoubt != r.Callers || r.Twice > 0 {
+		t.Errorf("writes: %d relapses, %d broke, %d in doubt, %d served, %d twice", r.Relapses, r.Broken, r.InDoubt, r.Served, r.Twice)
+	}
+	apart := func(f *Fleet) {
+		doc, err := f.Policy.WithSpread(10_000_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Policy = doc
+	}
+	turns := func(f *Fleet) { f.PerMachine = 50 }
+	for name, change := range map[string]func(*Fleet){"a spread of 10 s": apart, "50 on a machine": turns} {
+		r := play(write, change)
+		if r.Relapses > 0 || r.Served != r.Callers || served(r, 1) > outage+11*time.Second {
+			t.Errorf("%s: %d relapses, %d served, the last after %v", name, r.Relapses, r.Served, served(r, 1))
+		}
+	}
+}
+
+// Whoever is alone on a machine does what a caller without one does.
+func TestOneOfAMachineFeelsNothing(t *testing.T) {
+	var reports []string
+	for _, n := range []int{1, 50} {
+		f := stampede(t, 1, 100, 0)
+		f.PerMachine = n
+		report, err := f.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := json.Marshal(report)
+		reports = append(reports, string(text))
+	}
+	if reports[0] != reports[1] {
+		t.Errorf("%s\n%s", reports[0], reports[1])
+	}
+}
+
+// The callers of one machine come at the pace at which those before are answered.
+func TestTurns(t *testing.T) {
+	f := stampede(t, 500, 50, 0)
+	f.PerMachine = 500
+	report, err := f.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, ever := report.Recovered(1)
+	if peak, _ := report.Peak(); peak > 30 || !ever || last > 12*time.Second {
+		t.Errorf("at most %d in 100 ms, the last one after %v", peak, last)
+	}
+}
+
+// So many are safe, and a tenth more are not.
+func TestSafe(t *testing.T) {
+	ctx := context.Background()
+	for _, callers := range []int{100, 2000} {
+		f := stampede(t, callers, 200, 300)
+		report, err := f.Run(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := f.Safe(ctx, report)
+		if err != nil || n < 300 || n > 1000 {
+			t.Fatalf("%d callers: %v", n, err)
+		}
+		for _, test := range []struct {
+			callers int
+			falls   bool
+		}{{n, false}, {n + n/10, true}} {
+			f.Callers = test.callers
+			if report, err = f.Run(ctx); err != nil || (report.Relapses > 0) != test.falls {
+				t.Errorf("%d of %d callers: %d relapses, %v", test.callers, n, report.Relapses, err)
+			}
 		}
 	}
 }

@@ -51,7 +51,7 @@ type Results struct {
 // Scene is what a call meets.
 type Scene struct {
 	Away    []Span
-	Loading time.Duration // the end of each outage: the server is there, and loads; attempts fail as before. Not of fleets
+	Loading time.Duration // the end of each outage: the server is there, and loads; attempts fail as before; after a relapse too
 	Takes   time.Duration // that an attempt needs to fail
 	Results Results
 	Watch   *Watch // nil: nobody watches, every wait is slept through

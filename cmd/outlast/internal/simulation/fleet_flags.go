@@ -12,6 +12,7 @@ import (
 // flag it belongs to is a mistake, whatever its value.
 type fleetFlags struct {
 	Callers      *int           `placeholder:"N" help:"Play a fleet of so many calls against one server, up to 1000000."`
+	PerMachine   *int           `placeholder:"N" help:"So many of them share a machine, its look at the server and its turns (default: 1)."`
 	Arrive       *string        `placeholder:"WHEN" help:"When they begin, from the first outage on: together, spread:61s or poisson:500/s (default: together)."`
 	Capacity     *int64         `placeholder:"N" help:"How many calls the server carries out in a second (default: all that come)."`
 	AdmissionCap *int           `placeholder:"N" help:"How many may be in it at one time; it refuses the others (default: any number)."`
@@ -33,6 +34,8 @@ func (f *fleetFlags) check() error {
 	switch {
 	case *f.Callers < 1 || *f.Callers > simulate.MaxCallers:
 		return exit.Usage("--callers: expected from 1 to %d, not %d", simulate.MaxCallers, *f.Callers)
+	case f.PerMachine != nil && *f.PerMachine < 1:
+		return exit.Usage("--per-machine: expected a positive number of callers, not %d", *f.PerMachine)
 	case f.Capacity != nil && (*f.Capacity < 1 || *f.Capacity > simulate.MaxPerSecond):
 		return exit.Usage("--capacity: expected from 1 to %d calls a second, not %d", simulate.MaxPerSecond, *f.Capacity)
 	case f.AdmissionCap != nil && *f.AdmissionCap < 1:
@@ -60,7 +63,7 @@ func (f *fleetFlags) alone() error {
 		name  string
 		given bool
 	}{
-		{"arrive", f.Arrive != nil}, {"capacity", f.Capacity != nil}, {"admission-cap", f.AdmissionCap != nil},
+		{"per-machine", f.PerMachine != nil}, {"arrive", f.Arrive != nil}, {"capacity", f.Capacity != nil}, {"admission-cap", f.AdmissionCap != nil},
 		{"relapse-at", f.RelapseAt != nil}, {"relapse-for", f.RelapseFor != nil}, {"courses", f.Courses != nil},
 		{"busy-file", f.BusyFile != ""}, {"broken-file", f.BrokenFile != ""},
 	} {

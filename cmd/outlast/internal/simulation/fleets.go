@@ -23,6 +23,7 @@ import (
 type fleetRun struct {
 	*variant
 	report *simulate.Report
+	safe   int // how many callers do not knock the server over; 0: nothing does
 	took   time.Duration
 }
 
@@ -36,13 +37,14 @@ func (s *Simulation) fleets(ctx context.Context, plug *host.Plugin) (func(io.Wri
 	// double the memory (30 is a choice: a third instead, for little time).
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	away := s.away(0)
-	server := s.server(away[0].To - away[0].From)
+	server := s.server(away[0].To - away[0].From - s.Loading)
 	var list []fleetRun
 	for i := range s.variants {
 		one := &s.variants[i]
 		f := &simulate.Fleet{
 			Policy: one.doc, Call: *s.wireCall(0), Scene: s.scene(one), Server: server,
 			Callers: *s.Callers, Arrivals: arrivals, Seed: uint64(s.Seed), Courses: words.Or(s.Courses, defaultCourses),
+			PerMachine: words.Or(s.PerMachine, 1),
 			Check: func(c abi.Call) simulate.Decider {
 				call := s.hostCall(0)
 				call.Seed = c.Seed
@@ -55,13 +57,26 @@ func (s *Simulation) fleets(ctx context.Context, plug *host.Plugin) (func(io.Wri
 		if err != nil {
 			return nil, exit.Unusable(err)
 		}
-		list = append(list, fleetRun{one, report, time.Since(began)})
+		run := fleetRun{one, report, 0, time.Since(began)}
+		if server.RelapseAt > 0 {
+			if run.safe, err = f.Safe(ctx, report); err != nil {
+				return nil, exit.Unusable(err)
+			}
+		}
+		list = append(list, run)
 	}
 	return s.showFleets(list, away)
 }
 
 func (v *Flags) showFleets(list []fleetRun, away []simulate.Span) (func(io.Writer) error, error) {
-	title := fmt.Sprintf("%d callers (%s), an outage of %s", *v.Callers, v.arrive(), words.Seconds(away[0].To-away[0].From))
+	title := fmt.Sprintf("%d callers (%s)", *v.Callers, v.arrive())
+	if n := words.Or(v.PerMachine, 1); n > 1 {
+		title += fmt.Sprintf(", %d on a machine", n)
+	}
+	title += ", an outage of " + words.Seconds(away[0].To-away[0].From-v.Loading)
+	if v.Loading > 0 {
+		title += ", loading for " + words.Seconds(v.Loading)
+	}
 	if v.Capacity != nil {
 		title += fmt.Sprintf(", then %d calls a second", *v.Capacity)
 	}
@@ -77,7 +92,7 @@ func (v *Flags) showFleets(list []fleetRun, away []simulate.Span) (func(io.Write
 			return json.NewEncoder(w).Encode(v.fleetsReport(list, away))
 		}
 		fmt.Fprintf(w, "%s; %s\n\n", title, words.Choose(v.Read, "reads", "writes"))
-		printFleets(w, list)
+		printFleets(w, list, !v.Read)
 		if v.Chart {
 			chartFleets(w, list)
 		}
@@ -97,7 +112,7 @@ func (f *fleetRun) verdict() string {
 }
 
 // printFleets prints a column for each fleet.
-func printFleets(w io.Writer, list []fleetRun) {
+func printFleets(w io.Writer, list []fleetRun, writes bool) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name string, value func(*fleetRun) string) {
 		fmt.Fprint(out, name)
@@ -135,6 +150,15 @@ func printFleets(w io.Writer, list []fleetRun) {
 	})
 	row("left out, seen to be away", func(f *fleetRun) string { return fmt.Sprint(f.report.LeftOut) })
 	row("relapses", func(f *fleetRun) string { return fmt.Sprint(f.report.Relapses) })
+	if writes {
+		row("in doubt, and told so", func(f *fleetRun) string { return fmt.Sprintf("%d of %d that broke", f.report.InDoubt, f.report.Broken) })
+		row("perhaps applied twice", func(f *fleetRun) string { return fmt.Sprint(f.report.Twice) })
+	}
+	if list[0].safe > 0 {
+		row("safe for", func(f *fleetRun) string {
+			return fmt.Sprintf("%d callers", f.safe) + words.Choose(f.safe == simulate.MaxCallers, " at least", "")
+		})
+	}
 	row("decided alike by the plugin", func(f *fleetRun) string {
 		return fmt.Sprintf("%d decisions of %d callers", f.report.Checked, f.report.Sampled)
 	})

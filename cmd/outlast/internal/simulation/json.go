@@ -3,6 +3,7 @@ package simulation
 import (
 	"time"
 
+	"outlast/cmd/outlast/internal/words"
 	"outlast/simulate"
 )
 
@@ -54,6 +55,7 @@ type (
 		Outages []jsonSpan  `json:"outages"`
 		Callers int         `json:"callers"`
 		Arrive  string      `json:"arrive"`
+		Machine int         `json:"per_machine"`
 		Read    bool        `json:"read"`
 		Seed    int64       `json:"seed"`
 		Fleets  []jsonFleet `json:"fleets"`
@@ -71,6 +73,10 @@ type (
 		AllUS      *int64         `json:"all_served_us"`
 		Away       []jsonSpan     `json:"away"` // with the relapses
 		Relapses   int            `json:"relapses"`
+		Broken     int            `json:"broken"`             // calls that broke with the server
+		InDoubt    int            `json:"in_doubt"`           // calls that ended with the word that they may have been applied
+		Twice      int            `json:"perhaps_twice"`      // writes that were carried out after they had broken
+		Safe       int            `json:"safe_for,omitempty"` // callers, to a twentieth: so many do not knock the server over
 		Decisions  int            `json:"decisions"`
 		CheckedBy  int            `json:"decisions_made_by_the_plugin_too"`
 		SampledFor int            `json:"callers_they_are_of"`
@@ -128,7 +134,7 @@ func (v *Flags) callsReport(list []played, summaries []*simulate.Summary) jsonCa
 }
 
 func (v *Flags) fleetsReport(list []fleetRun, away []simulate.Span) jsonFleets {
-	r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Arrive: v.arrive(), Read: v.Read, Seed: v.Seed}
+	r := jsonFleets{Outages: spans(away), Callers: *v.Callers, Machine: words.Or(v.PerMachine, 1), Arrive: v.arrive(), Read: v.Read, Seed: v.Seed}
 	for i := range list {
 		r.Fleets = append(r.Fleets, list[i].json())
 	}
@@ -155,7 +161,7 @@ func (f *fleetRun) json() jsonFleet {
 		jsonVariant: f.variant.json(), Served: r.Served, GaveUp: r.GaveUp, Attempts: r.Attempts, Wasted: r.Wasted, LeftOut: r.LeftOut,
 		Peak:   jsonPeak{peak, float64(peak) / float64(r.Callers), at.Microseconds()},
 		HalfUS: recovered(0.5), Most99US: recovered(0.99), AllUS: recovered(1),
-		Away: spans(r.Away), Relapses: r.Relapses, Decisions: r.Decisions, CheckedBy: r.Checked, SampledFor: r.Sampled,
+		Away: spans(r.Away), Relapses: r.Relapses, Broken: r.Broken, InDoubt: r.InDoubt, Twice: r.Twice, Safe: f.safe, Decisions: r.Decisions, CheckedBy: r.Checked, SampledFor: r.Sampled,
 		TickUS: simulate.Tick.Microseconds(), Bins: bins,
 	}
 }

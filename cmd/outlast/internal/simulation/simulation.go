@@ -101,8 +101,6 @@ func (v *Flags) check() error {
 		return exit.Usage("--begin: expected from 0s to %v, not %v", simulate.MaxOutage, *v.Begin)
 	case v.Loading < 0 || v.Loading > simulate.MaxOutage:
 		return exit.Usage("--loading: expected a duration up to %v, such as 20s, not %v", simulate.MaxOutage, v.Loading)
-	case v.Loading > 0 && v.Callers != nil:
-		return exit.Usage("--loading: is of single calls, and not of a fleet: leave --callers out")
 	case v.AttemptDuration < 0 || v.AttemptDuration > time.Hour:
 		return exit.Usage("--attempt-duration: expected a duration up to 1h, such as 3s, not %v", v.AttemptDuration)
 	case v.Runs < 1 || v.Runs > simulate.MaxRuns:
