@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/commands"
 	"outlast/journal"
 	"outlast/plugin/policy"
+	"outlast/simulate"
 )
 
 // omnigraph is the numbers of the built-in policy that pages quote.
@@ -99,5 +101,72 @@ func TestFigures(t *testing.T) {
 		if n := len(policy.Source(name)); n >= 32<<10 {
 			t.Errorf("%s has %d bytes: ABI.md and abi.go say less than 32 KiB", name, n)
 		}
+	}
+}
+
+// The fleets of docs/sizing.md come to what the page says.
+func TestFleetFigures(t *testing.T) {
+	text, err := os.ReadFile("../docs/sizing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(what string) {
+		if !strings.Contains(string(text), what) {
+			t.Errorf("docs/sizing.md does not say %q", what)
+		}
+	}
+	for row, change := range map[string]func(*simulate.Fleet){
+		"by the schedule":  func(f *simulate.Fleet) { f.Scene.Watch, f.Call.Write = nil, false },
+		"watching, reads":  func(f *simulate.Fleet) { f.Call.Write = false },
+		"watching, writes": func(*simulate.Fleet) {},
+		"watching, 50 on each machine (`--per-machine 50`), writes": func(f *simulate.Fleet) { f.PerMachine = 50 },
+		"watching, `spread=10s`, writes": func(f *simulate.Fleet) {
+			if f.Policy, err = f.Policy.WithSpread(10_000_000); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		f := stampede(t)
+		change(f)
+		r, err := f.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		served, after := fmt.Sprintf("%.3g %%", 100*float64(r.Served)/float64(r.Callers)), "never"
+		if r.Served < r.Callers && r.Twice == 0 && r.Served+r.InDoubt == r.Callers {
+			served += ", the others in doubt"
+		}
+		if d, ever := r.Recovered(0.99); ever {
+			after = fmt.Sprintf("%g s", d.Seconds())
+		}
+		says(fmt.Sprintf("| %s | %d | %s | %s |", row, r.Relapses, served, after))
+		if row == "watching, reads" {
+			safe, err := f.Safe(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			says(fmt.Sprintf("up to %d of these", safe))
+		}
+	}
+}
+
+// stampede is that page's fleet, as the tool's flags describe it.
+func stampede(t *testing.T) *simulate.Fleet {
+	doc, err := policy.BuiltIn("omnigraph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := func(what commands.Ending) abi.Result {
+		r, _ := commands.Sample("omnigraph", what)
+		return r
+	}
+	const second = time.Second
+	return &simulate.Fleet{
+		Policy: doc, Call: abi.Call{Label: "simulate", Remote: true, ConnectRetry: true, Write: true}, Callers: 20_000, Seed: 1,
+		Scene: simulate.Scene{
+			Away: []simulate.Span{{To: 60*second + second/2}}, Watch: &simulate.AsHost,
+			Results: simulate.Results{Down: sample(commands.Refused), Broken: sample(commands.Broken)},
+		},
+		Server: simulate.Server{PerSecond: 2000, RelapseAt: 3000, RelapseFor: 20 * second},
 	}
 }

@@ -32,11 +32,11 @@ cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags inte
 cmd/outlast/internal/difference:
 cmd/outlast/internal/exit:
 cmd/outlast/internal/inputs:
-cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit followed
+cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit followed cmd/outlast/internal/policyflags
 cmd/outlast/internal/link:
 cmd/outlast/internal/manual: github.com/alecthomas/kong
 cmd/outlast/internal/metrics: abi host cmd/outlast/internal/safetext internal/progress internal/telemetry cmd/outlast/internal/wholefile github.com/gofrs/flock
-cmd/outlast/internal/policyflags: abi host golang.org/x/sys
+cmd/outlast/internal/policyflags: abi host golang.org/x/sys cmd/outlast/internal/words
 cmd/outlast/internal/pull: cmd/outlast/internal/difference cmd/outlast/internal/library followed host httpattempt plugin/policy aead.dev/minisign github.com/gofrs/flock
 cmd/outlast/internal/quietquit: process/quit
 cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext internal/progress cmd/outlast/internal/wholefile
