@@ -22,6 +22,7 @@ type driver struct {
 	own         error                             // what the last attempt that failed returned beside its result
 	seen        time.Duration                     // when the last event came, on the Clock
 	lookout     *lookout                          // since the last attempt; nil: nobody watches
+	turn        Turns                             // the last watch, which waits to hear how the attempt went; nil: none
 	waited      bool                              // since the last attempt
 	once        bool                              // no call makes a second attempt
 	bounded     bool                              // the last attempt was the last that the call may make
@@ -57,7 +58,9 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 		result.EndedUS = &ended
 	}
 	d.last = &result
-	if !result.OK() {
+	if result.OK() {
+		d.went(Answered)
+	} else {
 		d.lastError = d.quoted(&result)
 	}
 	d.task.observe(AttemptEnded{Attempt: n, At: now, OK: result.OK(), Result: result})
@@ -130,6 +133,9 @@ func (d *driver) repair(ctx context.Context, a *abi.Action) abi.Event {
 // server where the action says so.
 func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Slept, error) {
 	d.forget()
+	if !d.waited {
+		d.went(Failed) // else this wait goes on, or spreads those who were woken
+	}
 	clock := d.task.clock()
 	w := Waiting{
 		Kind: a.Kind, Budget: a.Budget, Attempt: a.Attempt, Again: d.waited, At: clock.Now(),
@@ -215,6 +221,8 @@ func (d *driver) end(ctx context.Context, o *abi.Outcome) (*abi.Outcome, error) 
 		o.LastError = d.lastError
 	}
 	d.unmark(o)
+	d.lookAway()
+	d.went(answeredBy(o.Type))
 	d.task.observe(Stopped{Outcome: *o, At: d.task.clock().Now()})
 	if o.Type == abi.OutcomeOK {
 		return o, nil

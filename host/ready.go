@@ -60,6 +60,7 @@ func (d *driver) lookOut(w *abi.Wake) *lookout {
 	switch {
 	case d.lookout != nil:
 	case d.task.Ready != nil:
+		d.went(Left)
 		l := &lookout{}
 		l.mu.Lock() // news may come before Watch returns
 		l.watch = d.task.Ready.Watch(w.AfterUS == 0, l.news)
@@ -76,6 +77,7 @@ func (d *driver) lookOut(w *abi.Wake) *lookout {
 func (d *driver) lookAway() {
 	if d.lookout != nil {
 		d.lookout.watch.Stop()
+		d.turn, _ = d.lookout.watch.(Turns)
 		d.lookout = nil
 	}
 }
@@ -106,6 +108,9 @@ func (l *lookout) enough() abi.Readiness {
 // ready the server is if that did.
 func (l *lookout) sleep(ctx context.Context, clock Clock, d time.Duration, held time.Duration, by abi.Readiness) (woken abi.Readiness, err error) {
 	held = min(held, d)
+	if t, ok := l.watch.(Turns); ok {
+		t.Waits(by, held, d)
+	}
 	if held > 0 {
 		if err := clock.Sleep(ctx, held); err != nil {
 			return "", err
