@@ -46,7 +46,7 @@ plugin() {
 uninlined='net/... crypto/... vendor/... encoding/... log/... regexp/... go/... debug/... math/big image/...
   golang.org/x/... github.com/alecthomas/kong github.com/goccy/go-yaml/... github.com/gofrs/flock aead.dev/minisign
   compress/... fmt hash/... mime/... text/... outlast/cmd/... outlast/commands/... outlast/followed outlast/httpattempt
-  outlast/internal/... outlast/journal/... outlast/measure outlast/outages outlast/process/... outlast/ready outlast/simulate/plot'
+  outlast/internal/... outlast/journal/... outlast/measure outlast/outages outlast/process/... outlast/ready/... outlast/simulate/plot'
 
 # binary links the tool for GOOS and GOARCH, as each build of a version has it.
 binary() {
@@ -72,7 +72,7 @@ tool() {
 }
 
 # slow are the packages whose tests need real time, or many real processes.
-slow='^outlast/(process|ready|tests/(compare|functions|link|mutation|omnigraph|outer))(/|$)'
+slow='^outlast/(process|ready|tests/(compare|functions|herd|link|mutation|omnigraph|outer))(/|$)'
 
 check() {
   lint

@@ -66,7 +66,7 @@ func play(t *testing.T, d door, call host.Call, s server0) (told story) {
 				<-ctx.Done()
 			}
 			return l
-		})
+		}, nil)
 		task := &host.Task{
 			Policy: graphs, Call: call, Clock: clock,
 			Attempt: func(context.Context, int64) (abi.Result, error) {

@@ -7,14 +7,18 @@
 //
 // A look connects to the target on all its addresses at once, and over HTTP asks
 // for its health; a server of omnigraph's says more: see Omnigraph. A look sends
-// no token, cookie or user name, follows no redirect and uses no proxy. The calls of a process that wait for the same target share
-// its looks, and there are none while nobody waits.
+// no token, cookie or user name, follows no redirect and uses no proxy.
+//
+// The calls of a process that wait for the same target share its looks, and go to
+// it in turn when it is back; there are none while nobody waits. On Linux those of
+// all processes of a user do, as docs/looking.md has it.
 package ready
 
 import (
 	"sync"
 
 	"outlast/host"
+	"outlast/ready/meeting"
 )
 
 // Server watches a target.
@@ -31,16 +35,17 @@ func (s server) Watch(eager bool, news func()) host.Watch {
 }
 
 // watchers are the watchers of this process, by target.
-var watchers = newRegistry(look)
+var watchers = newRegistry(look, meeting.Dir)
 
 type registry struct {
 	look     looker
+	dir      func() (string, error) // where processes meet; nil: nowhere
 	mu       sync.Mutex
 	byTarget map[string]*watcher
 }
 
-func newRegistry(l looker) *registry {
-	return &registry{look: l, byTarget: map[string]*watcher{}}
+func newRegistry(l looker, dir func() (string, error)) *registry {
+	return &registry{look: l, dir: dir, byTarget: map[string]*watcher{}}
 }
 
 // join adds a watch to the target's watcher, which begins to look with the first.
@@ -53,14 +58,27 @@ func (r *registry) join(t Target, eager bool, news func()) *watch {
 		w = newWatcher(t, r)
 		r.byTarget[key] = w
 	}
-	return w.add(eager, news)
+	v := &watch{eager: eager, news: news}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(v)
+	return v
 }
 
-// leave takes a watch out. The watcher ends with its last one.
+// leave takes a watch out. The watcher is left with its last one.
 func (r *registry) leave(v *watch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if v.watcher.remove(v) {
-		delete(r.byTarget, v.watcher.target.key())
+	w := v.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if v.place == nil {
+		return
 	}
+	w.drop(v)
+	w.shared.goes(v)
+	if key := w.target.key(); w.locals == 0 && r.byTarget[key] == w {
+		delete(r.byTarget, key)
+	}
+	w.rest()
 }

@@ -1,12 +1,12 @@
 package ready
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
 
-	"outlast/abi"
-	"outlast/host"
+	"outlast/ready/meeting"
 )
 
 const (
@@ -39,9 +39,15 @@ type watcher struct {
 	target Target
 	among  *registry
 	cancel context.CancelFunc // nil before the first watch
+	ctx    context.Context
 
 	mu      sync.Mutex
-	watches map[*watch]bool
+	line    *list.List    // of its watches, as they came
+	locals  int           // of them are this process's own
+	numbers int64         // given to watches
+	turns   turns         // of those that go to a server that is back
+	up      bool          // it is, as far as was seen last
+	shared  shared        // with other processes
 	hurry   chan struct{} // a look is wanted sooner than planned
 	looks   int64         // begun so far; the number of the last
 	flying  int           // under way
@@ -55,46 +61,7 @@ type watcher struct {
 }
 
 func newWatcher(t Target, among *registry) *watcher {
-	return &watcher{target: t, among: among, watches: map[*watch]bool{}, hurry: make(chan struct{}, 1)}
-}
-
-// watch is one call's view of a watcher.
-type watch struct {
-	watcher *watcher
-	news    func()
-	eager   bool
-	from    int64 // the number of the last look that began before it
-	looked  bool  // a look that counts has ended
-	least   level // the least that one ended with
-	rose    level // above that; unanswered: it did not
-}
-
-func (w *watcher) add(eager bool, news func()) *watch {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	v := &watch{watcher: w, news: news, eager: eager, from: w.looks}
-	w.watches[v] = true
-	if w.cancel == nil {
-		var ctx context.Context
-		ctx, w.cancel = context.WithCancel(context.Background())
-		go w.run(ctx)
-	}
-	return v
-}
-
-// remove says whether the watch was the last, with which the looks end.
-func (w *watcher) remove(v *watch) (last bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.watches[v] {
-		return false
-	}
-	delete(w.watches, v)
-	if len(w.watches) > 0 {
-		return false
-	}
-	w.cancel()
-	return true
+	return &watcher{target: t, among: among, line: list.New(), hurry: make(chan struct{}, 1)}
 }
 
 // run begins a look whenever one is due, whether or not the last has ended.
@@ -109,7 +76,7 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case <-timer.C:
 			last = time.Now()
-			w.begin(ctx, last)
+			w.begin(ctx, last, false)
 		case <-w.hurry:
 		}
 		timer.Reset(time.Until(last.Add(w.pause(last.Sub(began)))))
@@ -120,9 +87,12 @@ func (w *watcher) run(ctx context.Context) {
 func (w *watcher) pause(watched time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.shared.follows {
+		return time.Hour // until it is told to hurry
+	}
 	pause := longest
-	for v := range w.watches {
-		if v.eager {
+	for e := w.line.Front(); e != nil; e = e.Next() {
+		if e.Value.(*watch).eager {
 			pause = min(max(watched/patience, shortest), longest)
 			if w.level == loading {
 				pause /= sooner
@@ -139,13 +109,15 @@ func (w *watcher) pause(watched time.Duration) time.Duration {
 	return pause
 }
 
-// begin starts a look, unless too many are under way.
-func (w *watcher) begin(ctx context.Context, at time.Time) {
+// begin starts a look, unless too many are under way, or another looks and this
+// process need not see with its own eyes.
+func (w *watcher) begin(ctx context.Context, at time.Time, own bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.flying >= inFlight {
+	if w.flying >= inFlight || w.shared.follows && !own && w.looks > 0 {
 		return
 	}
+	w.shared.looked = meeting.Boot()
 	w.flying++
 	w.looks++
 	n := w.looks
@@ -185,8 +157,8 @@ func (w *watcher) looked(n int64, began time.Time, l level) {
 		}
 		w.latest = max(w.latest, n)
 		w.judge(began, l)
-		for v := range w.watches {
-			v.saw(n, l)
+		for e := w.line.Front(); e != nil; e = e.Next() {
+			e.Value.(*watch).saw(n, l)
 		}
 		told = w.tell(n)
 	}
@@ -226,7 +198,7 @@ func (w *watcher) judge(began time.Time, l level) {
 	}
 }
 
-// tell gives the watches for which the server has risen with look n.
+// tell gives those of the watches whose turn it is with what look n has shown.
 func (w *watcher) tell(n int64) (told []*watch) {
 	now := unanswered
 	switch {
@@ -235,12 +207,17 @@ func (w *watcher) tell(n int64) (told []*watch) {
 	case w.level >= accepting:
 		now = accepting
 	}
-	for v := range w.watches {
-		if n > v.from && v.rise(now) {
-			told = append(told, v)
+	if up := now >= accepting; up != w.up {
+		w.up = up
+		w.turns.reset()
+		w.rest()
+	}
+	for e := w.line.Front(); e != nil; e = e.Next() {
+		if v := e.Value.(*watch); n > v.from {
+			v.rise(now)
 		}
 	}
-	return told
+	return w.deal()
 }
 
 func (w *watcher) wakeUp() {
@@ -249,38 +226,3 @@ func (w *watcher) wakeUp() {
 	default:
 	}
 }
-
-// saw takes what look n came to.
-func (v *watch) saw(n int64, l level) {
-	if n > v.from && (!v.looked || l < v.least) {
-		v.looked, v.least = true, l
-	}
-}
-
-// rise says whether the server is seen to have risen further.
-func (v *watch) rise(now level) bool {
-	before := v.rose
-	v.rose = unanswered
-	if v.looked && now >= accepting && now > v.least {
-		v.rose = now
-	}
-	return v.rose > before
-}
-
-// Seen implements host.Watch.
-func (v *watch) Seen() host.Seen {
-	w := v.watcher
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	lately := w.latest > v.from && time.Since(w.ended) <= fresh
-	return host.Seen{
-		Rose:     readiness[v.rose],
-		Down:     lately && w.level == down,
-		NotReady: lately && w.level == loading,
-	}
-}
-
-var readiness = map[level]abi.Readiness{accepting: abi.Accepting, healthy: abi.Ready}
-
-// Stop implements host.Watch. No news comes after those that are under way.
-func (v *watch) Stop() { v.watcher.among.leave(v) }

@@ -91,7 +91,8 @@ process/atstart:
 process/atstart/trim: process/atstart
 process/procfs: golang.org/x/sys
 process/quit: process/atstart
-ready: abi host internal/environ
+ready: abi host internal/environ ready/meeting
+ready/meeting: golang.org/x/sys
 retry: host httpattempt
 simulate: abi plugin/policy
 simulate/plot: simulate golang.org/x/image
@@ -99,6 +100,7 @@ site/gopages:
 tests:
 tests/compare:
 tests/functions: abi host httpattempt
+tests/herd: host httpattempt ready
 tests/link:
 tests/mutation: plugin/policy
 tests/omnigraph:

@@ -1,0 +1,164 @@
+package ready
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"outlast/host"
+	"outlast/ready/meeting"
+)
+
+// lead looks for others too, until another has followed this process, or its
+// server has moved.
+func (w *watcher) lead(ctx context.Context, seat *meeting.Seat, addresses string) {
+	ctx, cancel := context.WithCancel(ctx)
+	var followers sync.WaitGroup
+	followers.Go(func() { w.accept(ctx, seat) })
+	moved := time.Now()
+	for ctx.Err() == nil && !seat.Taken() {
+		if time.Since(moved) > asking {
+			moved = time.Now()
+			if now, err := w.addresses(ctx); err == nil && now != addresses {
+				break
+			}
+		}
+		pause(ctx, longest)
+	}
+	w.mu.Lock()
+	followed := w.shared.remotes > 0
+	w.mu.Unlock()
+	seat.Leave(followed)
+	cancel()
+	followers.Wait()
+}
+
+// accept takes followers in, until the seat is left.
+func (w *watcher) accept(ctx context.Context, seat *meeting.Seat) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	room := make(chan struct{}, meeting.Seats())
+	for {
+		conn, err := seat.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			pause(ctx, longest)
+			continue
+		}
+		c := &meeting.Conn{UnixConn: conn}
+		select {
+		case room <- struct{}{}:
+			group.Go(func() {
+				w.serve(ctx, c)
+				<-room
+			})
+		default:
+			c.Say("full")
+			c.Close()
+		}
+	}
+}
+
+// serve looks for one follower.
+func (w *watcher) serve(ctx context.Context, conn *meeting.Conn) {
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	defer conn.Close()
+	watches := map[string]*watch{}
+	defer func() {
+		for _, v := range watches {
+			w.lose(v)
+		}
+	}()
+	for {
+		m, err := conn.Hear()
+		if err != nil {
+			return
+		}
+		if m[0] == "ask" {
+			conn.Say(w.here()...)
+			continue
+		}
+		if len(m) < 2 {
+			return
+		}
+		id, v := m[1], watches[m[1]]
+		switch {
+		case m[0] == "wait":
+			w.lose(v)
+			if watches[id] = w.take(conn, m); watches[id] == nil {
+				return
+			}
+		case v == nil: // it is known no more
+		case m[0] == "go":
+			w.leave(v)
+		case m[0] == "done":
+			v.Went(host.How(m[2]))
+			w.lose(v)
+			delete(watches, id)
+		}
+	}
+}
+
+// here is what was seen last, and for how long it holds.
+func (w *watcher) here() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return []string{"here", w.level.word(), meeting.Time(w.shared.looked + holds)}
+}
+
+// take puts a call of a follower in the line; nil: that is too long already.
+func (w *watcher) take(conn *meeting.Conn, wait []string) *watch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.line.Len() >= calls {
+		return nil
+	}
+	v := &watch{
+		remote: true, by: levelOf(wait[2]), looked: wait[3] != meeting.Unseen, least: levelOf(wait[3]), eager: wait[4] == "eager",
+	}
+	v.news = func() {
+		if rose := v.told(); rose >= accepting {
+			conn.Say("turn", wait[1], rose.word(), meeting.Time(meeting.Boot()+lease))
+		}
+	}
+	w.add(v)
+	w.shared.remotes++
+	w.wakeUp() // it may be eager
+	return v
+}
+
+// told is what the watch was told of.
+func (v *watch) told() level {
+	v.watcher.mu.Lock()
+	defer v.watcher.mu.Unlock()
+	return v.rose
+}
+
+// leave takes a follower's call out of the line, which goes to the server.
+func (w *watcher) leave(v *watch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if v.place != nil {
+		w.drop(v)
+		w.shared.remotes--
+		w.rest()
+	}
+}
+
+// lose takes out what is known no more of. A place that it had is free.
+func (w *watcher) lose(v *watch) {
+	if v == nil {
+		return
+	}
+	w.leave(v)
+	w.mu.Lock()
+	delete(w.turns.out, v)
+	told := w.deal()
+	w.mu.Unlock()
+	news(told)
+}

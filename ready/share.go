@@ -1,0 +1,293 @@
+package ready
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"outlast/host"
+	"outlast/ready/meeting"
+)
+
+// What docs/looking.md says of times and numbers, where there is why.
+const (
+	holds   = 2 * longest            // how long a look does
+	asking  = time.Second            // between two questions
+	within  = 500 * time.Millisecond // which one is answered
+	unheard = 2                      // questions without an answer, after which a looker is gone
+	again   = 10 * time.Second       // until what went wrong is tried again
+	calls   = 100_000                // that those may wait with
+	linger  = 10 * time.Second       // that a looker sees others off, after its own calls
+)
+
+// shared is what a watcher shares with other processes.
+type shared struct {
+	looked  time.Duration    // when the last look began, on the clock of meeting.Boot
+	follows bool             // another looks
+	to      *meeting.Conn    // the looker's; nil: there is none
+	pending map[int64]*watch // that go, and whose attempts it has to hear of
+	remotes int              // watches of followers
+	resting *time.Timer      // ends the watcher; nil: a call of this process waits
+}
+
+// wait tells the looker of a call that waits.
+func (s *shared) wait(v *watch) {
+	if s.to == nil || !v.waits || v.remote {
+		return
+	}
+	least, pace := meeting.Unseen, "seldom"
+	if v.looked {
+		least = v.least.word()
+	}
+	if v.eager {
+		pace = "eager"
+	}
+	s.to.Say("wait", v.id(), v.by.word(), least, pace)
+}
+
+// goes tells it of one that makes an attempt.
+func (s *shared) goes(v *watch) {
+	if s.to != nil && !v.remote {
+		s.pending[v.number] = v
+		s.to.Say("go", v.id())
+	}
+}
+
+// went tells it how that ended.
+func (s *shared) went(v *watch, how host.How) {
+	if s.to != nil && s.pending[v.number] == v {
+		delete(s.pending, v.number)
+		s.to.Say("done", v.id(), string(how))
+	}
+}
+
+func (v *watch) id() string { return strconv.FormatInt(v.number, 10) }
+
+// word is the level as the protocol has it.
+func (l level) word() string { return meeting.Levels[max(0, l)] }
+
+func levelOf(word string) level { return level(slices.Index(meeting.Levels, word)) }
+
+// rest ends the watcher when no call needs it any more. One that follows has the
+// end of its last attempt to tell, and one that others follow sees those off to a
+// server that is back; w.mu is held.
+func (w *watcher) rest() {
+	s := &w.shared
+	wanted := time.Duration(0)
+	switch {
+	case w.locals > 0:
+		return
+	case s.to != nil && len(s.pending) > 0:
+		wanted = lease
+	case s.remotes > 0 && w.up:
+		wanted = linger
+	}
+	switch {
+	case wanted == 0:
+		w.cancel()
+	case s.resting == nil:
+		s.resting = time.AfterFunc(wanted, w.cancel)
+	}
+}
+
+// share meets other processes, for as long as the watcher lives.
+func (w *watcher) share(ctx context.Context) {
+	var gone int64
+	var last string
+	for ctx.Err() == nil {
+		place, addresses, err := w.place(ctx)
+		if err == nil && place.Name() != last {
+			last, gone = place.Name(), 0
+		}
+		var seat *meeting.Seat
+		var conn *net.UnixConn
+		var term int64
+		if err == nil {
+			seat, conn, term, err = place.Enter(gone)
+		}
+		gone = 0
+		switch {
+		case err != nil:
+			w.setFollows(false, nil)
+			pause(ctx, again)
+		case seat != nil:
+			w.setFollows(false, nil)
+			w.lead(ctx, seat, addresses)
+		default:
+			switch w.follow(ctx, &meeting.Conn{UnixConn: conn}, func() bool { return place.Passed(term) }) {
+			case errGone:
+				gone = term
+			case errFull:
+				w.setFollows(false, nil)
+				pause(ctx, again)
+			}
+		}
+	}
+}
+
+// place is where those meet who look at what the watcher looks at, at the
+// addresses that this has now.
+func (w *watcher) place(ctx context.Context) (place *meeting.Place, addresses string, err error) {
+	dir, err := w.among.dir()
+	if err == nil {
+		addresses, err = w.addresses(ctx)
+	}
+	if err == nil {
+		place, err = meeting.At(dir, w.target.key(), "direct", addresses)
+	}
+	return place, addresses, err
+}
+
+func (w *watcher) addresses(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	list, err := resolve(ctx, w.target.Host)
+	var texts []string
+	for _, a := range list {
+		texts = append(texts, a.Unmap().String())
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ","), err
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// setFollows begins or ends to go by what another sees.
+func (w *watcher) setFollows(follows bool, to *meeting.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := &w.shared
+	s.to = to
+	if s.follows != follows {
+		s.follows, w.up = follows, false
+		w.turns.reset()
+		w.wakeUp()
+	}
+}
+
+var (
+	errGone = errors.New("the looker is gone")
+	errFull = errors.New("the looker has too many followers")
+)
+
+// follow has the calls of this process wait for what a looker says, until that is
+// gone. passed says whether another has followed it.
+func (w *watcher) follow(ctx context.Context, conn *meeting.Conn, passed func() bool) error {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	w.introduce(conn)
+	defer w.forget(conn)
+	f := &following{conn: conn}
+	f.ask()
+	for {
+		m, err := conn.Hear()
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if f.silent() && (f.questions >= unheard || passed()) {
+				return errGone
+			}
+			f.ask()
+		case err != nil:
+			return errGone
+		case m[0] == "full":
+			return errFull
+		case m[0] == "turn":
+			w.turn(m[1], levelOf(m[2]), meeting.Until(m[3]))
+		case m[0] != "here":
+			return errGone
+		case meeting.Until(m[2]) > meeting.Boot():
+			f.answered()
+			w.setFollows(true, conn)
+			w.hears(levelOf(m[1]), f.asked)
+		}
+	}
+}
+
+// introduce tells a looker of the calls that wait.
+func (w *watcher) introduce(conn *meeting.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shared.to, w.shared.pending = conn, map[int64]*watch{}
+	for e := w.line.Front(); e != nil; e = e.Next() {
+		w.shared.wait(e.Value.(*watch))
+	}
+}
+
+func (w *watcher) forget(conn *meeting.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.shared.to == conn {
+		w.shared.to, w.shared.pending = nil, nil
+	}
+	w.rest()
+}
+
+// turn takes that it is a call's turn. One that comes too late is given back.
+func (w *watcher) turn(id string, at level, until time.Duration) {
+	w.mu.Lock()
+	var told []*watch
+	for e := w.line.Front(); e != nil; e = e.Next() {
+		v := e.Value.(*watch)
+		switch {
+		case v.remote || v.id() != id:
+		case until <= meeting.Boot():
+			w.shared.wait(v)
+		case v.waits && at >= v.by:
+			v.rose = at
+			told = append(told, v)
+		}
+	}
+	w.mu.Unlock()
+	news(told)
+}
+
+// hears has the calls that waited already remember what a looker saw, as if they
+// had: a server that was away then can come back.
+func (w *watcher) hears(l level, asked time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for e := w.line.Front(); e != nil; e = e.Next() {
+		if v := e.Value.(*watch); asked.Sub(v.began) > holds {
+			v.saw(v.from+1, l)
+		}
+	}
+}
+
+// following is what a follower knows of its looker.
+type following struct {
+	conn      *meeting.Conn
+	asked     time.Time // the last question
+	questions int       // that were not answered
+}
+
+func (f *following) ask() {
+	f.asked = time.Now()
+	f.questions++
+	f.conn.Say("ask")
+	f.conn.SetReadDeadline(f.asked.Add(within))
+}
+
+func (f *following) answered() {
+	f.questions = 0
+	f.conn.SetReadDeadline(f.asked.Add(asking))
+}
+
+// silent says whether a question was not answered in time. Who was itself stopped
+// cannot tell.
+func (f *following) silent() bool {
+	if late := time.Since(f.asked); f.questions > 0 && late > 2*within {
+		f.questions = 0
+	}
+	return f.questions > 0
+}

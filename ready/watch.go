@@ -1,0 +1,179 @@
+package ready
+
+import (
+	"container/list"
+	"context"
+	"time"
+
+	"outlast/abi"
+	"outlast/host"
+)
+
+// before is how long before an attempt of the schedule is due a process that does
+// not look itself does so once (a choice: the answer of a server far away has come
+// by then, and still counts).
+const before = 250 * time.Millisecond
+
+// watch is one call's view of a watcher: of this process, or of another that
+// follows it.
+type watch struct {
+	watcher *watcher
+	news    func()
+	eager   bool
+	remote  bool
+	number  int64         // tells those of a watcher apart
+	place   *list.Element // in its line; nil: it was stopped
+	began   time.Time
+	from    int64 // the number of the last look that began before it
+	looked  bool  // a look that counts has ended
+	least   level // the least that one ended with
+	risen   level // above that; unanswered: it did not
+	rose    level // what it was told of that, when its turn came
+
+	by    level // the least that wakes it
+	waits bool  // and would now
+	held  *time.Timer
+	due   *time.Timer
+}
+
+var _ host.Turns = (*watch)(nil)
+
+// add puts a watch at the end of the line. The first begins the looks.
+func (w *watcher) add(v *watch) {
+	w.numbers++
+	v.watcher, v.number, v.from, v.began, v.waits = w, w.numbers, w.looks, time.Now(), true
+	v.by = max(v.by, accepting)
+	v.place = w.line.PushBack(v)
+	if !v.remote {
+		w.locals++
+	}
+	if w.cancel == nil {
+		var ctx context.Context
+		ctx, w.cancel = context.WithCancel(context.Background())
+		w.ctx = ctx
+		w.turns.reset()
+		go w.run(ctx)
+		if w.among.dir != nil {
+			go w.share(ctx)
+		}
+	}
+	w.shared.wait(v)
+}
+
+// drop takes a watch out of the line. Whose call makes an attempt at a server that
+// is there has a turn, whether or not it was given.
+func (w *watcher) drop(v *watch) {
+	if v.place == nil {
+		return
+	}
+	w.line.Remove(v.place)
+	v.place = nil
+	v.stopTimers()
+	if !v.remote {
+		w.locals--
+	}
+	if _, out := w.turns.out[v]; !out && w.up {
+		w.turns.out[v] = time.Now()
+	}
+}
+
+// saw takes what look n came to.
+func (v *watch) saw(n int64, l level) {
+	if n > v.from && (!v.looked || l < v.least) {
+		v.looked, v.least = true, l
+	}
+}
+
+// rise takes how ready the server is.
+func (v *watch) rise(now level) {
+	v.risen = unanswered
+	if v.looked && now >= accepting && now > v.least {
+		v.risen = now
+	}
+	v.rose = min(v.rose, v.risen)
+}
+
+// Seen implements host.Watch.
+func (v *watch) Seen() host.Seen {
+	w := v.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lately := w.latest > v.from && time.Since(w.ended) <= fresh
+	return host.Seen{
+		Rose:     readiness[v.rose],
+		Down:     lately && w.level == down,
+		NotReady: lately && w.level == loading,
+	}
+}
+
+var readiness = map[level]abi.Readiness{accepting: abi.Accepting, healthy: abi.Ready}
+
+// Waits implements host.Turns.
+func (v *watch) Waits(by abi.Readiness, held, rest time.Duration) {
+	w := v.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if v.place == nil {
+		return
+	}
+	least := accepting
+	if by == abi.Ready {
+		least = healthy
+	}
+	v.stopTimers()
+	v.due = time.AfterFunc(max(0, rest-before), v.peek)
+	if held <= 0 && v.waits && v.by == least {
+		return // it keeps its place
+	}
+	v.by, v.waits = least, false
+	v.held = time.AfterFunc(held, v.wait)
+}
+
+func (v *watch) stopTimers() {
+	for _, t := range []*time.Timer{v.held, v.due} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// wait has the watch told from now on.
+func (v *watch) wait() {
+	w := v.watcher
+	w.mu.Lock()
+	var told []*watch
+	if v.place != nil {
+		v.waits = true
+		w.shared.wait(v)
+		told = w.deal()
+	}
+	w.mu.Unlock()
+	news(told)
+}
+
+// peek looks where another does otherwise: no attempt of the schedule is left out
+// for what that says.
+func (v *watch) peek() {
+	w := v.watcher
+	w.mu.Lock()
+	ctx, looks := w.ctx, v.place != nil && w.shared.follows
+	w.mu.Unlock()
+	if looks {
+		w.begin(ctx, time.Now(), true)
+	}
+}
+
+// Stop implements host.Watch. No news comes after those that are under way.
+func (v *watch) Stop() { v.watcher.among.leave(v) }
+
+// Went implements host.Turns.
+func (v *watch) Went(how host.How) {
+	w := v.watcher
+	w.mu.Lock()
+	w.turns.went(v, how, time.Now())
+	w.shared.went(v, how)
+	told := w.deal()
+	w.rest()
+	w.mu.Unlock()
+	news(told)
+}
