@@ -1,0 +1,83 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// disturb kills and stops half of the commands that shall be, at random times in
+// d: every second time one that looks for others.
+func (h *herd) disturb(d time.Duration) {
+	end := time.Now().Add(d)
+	kills, stops := h.kills/2, h.stops/2
+	for n := kills + stops; n > 0; n-- {
+		time.Sleep(time.Duration(rand.Float64() * 2 * float64(time.Until(end)) / float64(n+1)))
+		pid := h.victim()
+		if pid == 0 {
+			continue
+		}
+		if kills > 0 && rand.IntN(kills+stops) < kills {
+			kills--
+			syscall.Kill(pid, syscall.SIGKILL)
+			continue
+		}
+		stops--
+		syscall.Kill(pid, syscall.SIGSTOP)
+		time.AfterFunc(time.Second+rand.N(time.Second), func() { syscall.Kill(pid, syscall.SIGCONT) })
+	}
+	time.Sleep(time.Until(end))
+}
+
+// victim is a command: a process with many calls has all of them due at once when
+// it goes on.
+func (h *herd) victim() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	looks := listening()
+	var all, lookers []int
+	for _, c := range h.callers {
+		if c.ProcessState != nil || c.Path != h.tool {
+			continue
+		}
+		all = append(all, c.Process.Pid)
+		if len(looks) > 0 && holds(c.Process.Pid, looks) {
+			lookers = append(lookers, c.Process.Pid)
+		}
+	}
+	if len(lookers) > 0 && rand.IntN(2) > 0 {
+		all = lookers
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return all[rand.IntN(len(all))]
+}
+
+// listening are the sockets, as links in /proc/PID/fd, where lookers listen.
+func listening() map[string]bool {
+	text, _ := os.ReadFile("/proc/net/unix")
+	out := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 8 && f[3] == "00010000" && strings.Contains(f[7], "/outlast") && strings.Contains(f[7], "look1-") {
+			out["socket:["+f[6]+"]"] = true
+		}
+	}
+	return out
+}
+
+func holds(pid int, sockets map[string]bool) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, link := range links {
+		if to, _ := os.Readlink(link); sockets[to] {
+			return true
+		}
+	}
+	return false
+}
