@@ -27,6 +27,7 @@ var suites = []suite{
 	{"host/internal/engine", ".", []string{"-test.benchtime=0.4s"}},
 	{"host", ".", []string{"-test.benchtime=0.4s", "-test.skip=Waiting"}},
 	{"host", "Waiting", []string{"-test.benchtime=1x"}},
+	{"httpretry", "^BenchmarkAnswered$", []string{"-test.benchtime=5000x"}},
 }
 
 // suiteLimit is when a suite is ended (a choice: several times what one takes;

@@ -28,6 +28,7 @@ var parts = []part{
 	{"load", (*bench).load},
 	{"decision", (*bench).decision},
 	{"waiting", (*bench).waiting},
+	{"transport", (*bench).transport},
 	{"callers", (*bench).callers},
 	{"simulated", (*bench).simulated},
 }

@@ -49,12 +49,12 @@ func benchmarkSession(b *testing.B, p *host.Plugin) {
 			b.Fatal(err)
 		}
 	}
-	s := p.Session(nil, host.Call{Remote: true, Read: true})
+	s := p.Session(omnigraph, host.Call{Remote: true, Read: true})
 	next(s)
 	n := 0
 	for b.Loop() {
 		if n++; n%15 == 0 {
-			s = p.Session(nil, host.Call{Remote: true, Read: true})
+			s = p.Session(omnigraph, host.Call{Remote: true, Read: true})
 		}
 		next(s)
 	}
@@ -66,7 +66,7 @@ func BenchmarkFirstDecision(b *testing.B) {
 	decide := func(b *testing.B, opts ...host.Option) {
 		p := must(host.Open(opts...))
 		result := refused()
-		if _, err := p.Session(nil, host.Call{Remote: true, Read: true}).Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
+		if _, err := p.Session(omnigraph, host.Call{Remote: true, Read: true}).Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
 			b.Fatal(err)
 		}
 		p.Close(context.Background())
@@ -106,8 +106,9 @@ func BenchmarkTenThousandWaiting(b *testing.B) {
 		for range calls {
 			go func() {
 				compiled.Run(ctx, &host.Task{
-					Call:  host.Call{Remote: true, Read: true},
-					Clock: clock,
+					Policy: omnigraph,
+					Call:   host.Call{Remote: true, Read: true},
+					Clock:  clock,
 					Attempt: func(context.Context, int64) (abi.Result, error) {
 						r := refused()
 						r.Stdout.Head = strings.Repeat("x", printed)
@@ -144,7 +145,7 @@ func loadAll(b *testing.B) {
 	for range 8 * runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for range 50 {
-				s := compiled.Session(nil, host.Call{Remote: true, Read: true})
+				s := compiled.Session(omnigraph, host.Call{Remote: true, Read: true})
 				if _, err := s.Next(ctx, abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
 					b.Error(err)
 				}
@@ -181,7 +182,7 @@ func BenchmarkDecisions(b *testing.B) {
 			loadAll(b)
 			together(b, n, func() error {
 				result := refused()
-				s := compiled.Session(nil, host.Call{Remote: true, Read: true})
+				s := compiled.Session(omnigraph, host.Call{Remote: true, Read: true})
 				_, err := s.Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result})
 				return err
 			})

@@ -29,6 +29,7 @@ import (
 	"outlast/host"
 	"outlast/httpattempt"
 	"outlast/internal/repeat"
+	"outlast/ready"
 )
 
 // Transport is an http.RoundTripper. Goroutines may share it.
@@ -38,7 +39,8 @@ type Transport struct {
 	watched http.RoundTripper // base
 	options Options
 	looks   looks
-	fault   error // of the options
+	target  *ready.Target // that Options.Ready names; nil: none
+	fault   error         // of Options.Ready
 }
 
 // New is a transport that sends by base, which is http.DefaultTransport where it is
@@ -50,7 +52,9 @@ func New(plugin *host.Plugin, base http.RoundTripper, options Options) *Transpor
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &Transport{plugin: plugin, base: base, watched: httpattempt.Transport(base), options: options, looks: looksThrough(base), fault: checkReady(options.Ready)}
+	t := &Transport{plugin: plugin, base: base, watched: httpattempt.Transport(base), options: options, looks: looksThrough(base)}
+	t.target, t.fault = named(options.Ready)
+	return t
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -62,15 +66,20 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return t.base.RoundTrip(request)
 	case repeat.Within(ctx):
 		return t.watched.RoundTrip(request)
-	case t.fault != nil:
+	}
+	target, err := t.target, t.fault
+	if o.Ready != t.options.Ready {
+		target, err = named(o.Ready)
+	}
+	if err != nil {
 		if request.Body != nil {
 			request.Body.Close()
 		}
-		return nil, t.fault
+		return nil, err
 	}
 	trip := httpattempt.RoundTrip(t.watched, request)
 	trip.Timeout = o.AttemptTimeout
-	_, err := t.plugin.Run(ctx, t.task(trip, request, o))
+	_, err = t.plugin.Run(ctx, t.task(trip, request, o, target))
 	response := trip.End()
 	if err == nil || response != nil && stands(err) {
 		return response, nil
@@ -80,18 +89,12 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // task is a request as the host has it.
-func (t *Transport) task(trip *httpattempt.Trip, request *http.Request, o *Options) *host.Task {
+func (t *Transport) task(trip *httpattempt.Trip, request *http.Request, o *Options, target *ready.Target) *host.Task {
 	task := &host.Task{
 		Policy: o.Policy, Follow: o.Follow, Call: o.call(request), MaxWait: o.MaxWait, Attempts: o.Attempts,
-		OnlyRequest: o.OnlyRequest, On: o.On, Clock: o.Clock, Secrets: o.Secrets,
+		OnlyRequest: o.OnlyRequest, On: o.On, Clock: o.Clock, Secrets: o.Secrets, Attempt: trip.Attempt,
 	}
-	task.Attempt = func(ctx context.Context, n int64) (abi.Result, error) {
-		result, err := trip.Attempt(ctx, n)
-		if n == 1 && !result.OK() {
-			task.Ready, task.Unwatched = t.looks.at(request, o.Ready)
-		}
-		return result, err
-	}
+	task.Ready, task.Unwatched = t.looks.at(request, o.Ready, target)
 	task.Observe = func(e host.Event) {
 		if _, ok := e.(host.Waiting); ok {
 			trip.Drop() // an attempt follows, and its connection may serve others

@@ -41,47 +41,65 @@ func isDialer(dial any) bool {
 	return f != nil && f.Name() == "net.(*Dialer).DialContext-fm"
 }
 
-// checkReady says what is wrong with an Options.Ready.
-func checkReady(where string) error {
-	var err error
+// named reads an Options.Ready. The target is of a URL alone.
+func named(where string) (target *ready.Target, err error) {
 	switch {
 	case where == "", where == off:
 	case strings.HasPrefix(where, "/"):
 		_, err = ready.ParseTarget("http://localhost" + where)
 	case strings.Contains(where, "://"):
-		_, err = ready.Parse(where)
+		var choice ready.Choice
+		choice, err = ready.Parse(where)
+		target = choice.Target
 	default:
 		err = errors.New("expected a path, a URL or " + off)
 	}
 	if err != nil {
-		return fmt.Errorf("outlast: httpretry: Ready: %w", err)
+		return nil, fmt.Errorf("outlast: httpretry: Ready: %w", err)
 	}
-	return nil
+	return target, nil
 }
 
 const off = "off"
 
 // at is how a request's server is watched; else why it is not, "" where nobody is to.
-func (l looks) at(request *http.Request, where string) (sees host.Readiness, why string) {
-	if where == off {
+// Where is an Options.Ready, and target is what it names.
+func (l looks) at(request *http.Request, where string, target *ready.Target) (sees host.Readiness, why string) {
+	switch {
+	case where == off:
 		return nil, ""
-	}
-	if strings.Contains(where, "://") {
-		choice, err := ready.Parse(where)
-		if err == nil && strings.EqualFold(choice.Target.Host, request.URL.Hostname()) {
-			return ready.Server(*choice.Target), ""
-		}
+	case target != nil && strings.EqualFold(target.Host, request.URL.Hostname()):
+		return ready.Server(*target), ""
+	case target != nil:
 		where = ""
 	}
 	if why := l.hidden(request); why != "" {
 		return nil, why
 	}
-	target, err := ready.ParseTarget(address(request.URL, where))
-	if err != nil {
-		return nil, "the request's address " + err.Error()
-	}
-	return ready.Server(target), ""
+	return own{request.URL, where}, ""
 }
+
+// own is a request's own address, watched. It is read when it is needed, since most
+// requests succeed.
+type own struct {
+	url  *url.URL
+	path string // of the server's health; "": there is none
+}
+
+// Watch implements host.Readiness.
+func (o own) Watch(eager bool, news func()) host.Watch {
+	target, err := ready.ParseTarget(address(o.url, o.path))
+	if err != nil {
+		return blind{} // such as port 0, where nobody is
+	}
+	return ready.Server(target).Watch(eager, news)
+}
+
+// blind sees nothing.
+type blind struct{}
+
+func (blind) Seen() host.Seen { return host.Seen{} }
+func (blind) Stop()           {}
 
 // address is where a request goes, with the path of its server's health if there is
 // one.

@@ -24,7 +24,9 @@ var plugin *host.Plugin
 
 func TestMain(m *testing.M) {
 	var err error
-	if plugin, err = host.Open(host.WithInterpreter()); err != nil {
+	// A middleware gives the plugin a task of its own making.
+	copying := host.WithMiddleware(host.Observing(func(*host.Task) host.Observer { return func(host.Event) {} }))
+	if plugin, err = host.Open(host.WithInterpreter(), copying); err != nil {
 		panic(err)
 	}
 	code := m.Run()

@@ -222,7 +222,7 @@ func TestCompilesElsewhere(t *testing.T) {
 	}
 	for _, system := range []string{"darwin/arm64", "windows/amd64", "linux/arm64"} {
 		goos, goarch, _ := strings.Cut(system, "/")
-		cmd := exec.Command("go", "build", "./cmd/outlast", "./host/...", "./httpattempt", "./tests/functions/...", "./tests/outer/...", "./process/...", "./ready/...") // several: nothing is linked
+		cmd := exec.Command("go", "build", "./cmd/outlast", "./host/...", "./httpattempt", "./httpretry", "./retry", "./tests/functions/...", "./tests/outer/...", "./process/...", "./ready/...") // several: nothing is linked
 		cmd.Dir = ".."
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch)
 		if out, err := cmd.CombinedOutput(); err != nil {
