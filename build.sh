@@ -128,10 +128,10 @@ tests() {
   lint
   # The host has goroutines and locks; the rest has none. The vectors have
   # neither, and are slow in an interpreter that is watched for races.
-  go test -parallel 4 -race -skip '^TestConformance$' ./host/... ./httpattempt ./process/... ./ready/... ./commands/omnigraph
+  go test -parallel 4 -race -skip '^TestConformance$' ./host/... ./httpattempt ./httpretry ./retry ./process/... ./ready/... ./commands/omnigraph
   go test -run '^TestConformance$' ./host
   # Most of these wait more than they compute.
-  go test -parallel 4 $(go list ./... | grep -vE '^outlast/(host|httpattempt|process|ready|commands/omnigraph|tests/functions)(/|$)')
+  go test -parallel 4 $(go list ./... | grep -vE '^outlast/(host|httpattempt|httpretry|process|ready|retry|commands/omnigraph|tests/functions)(/|$)')
   for module in $modules; do (cd "$module" && go test ./...); done
   side_by_side ./python/check.sh ./js/check.sh
   go test ./tests/functions # with both packages, as they were just installed
