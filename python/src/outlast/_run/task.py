@@ -81,7 +81,7 @@ class Task:
         task.__dict__.update(self.__dict__)  # copy() takes five times as long
         hooks = get_hooks() if self._observe is None else (*get_hooks(), self._observe)
         task._hooks = begin(hooks, self._told, self.policy.name, self.command)
-        task._call_hooks = tuple(hook for hook in task._hooks if isinstance(hook, CallHook))
+        task._call_hooks = tuple([hook for hook in task._hooks if isinstance(hook, CallHook)])
         return task
 
     def by_what_is_in_force(self) -> Task:
@@ -136,10 +136,11 @@ class Task:
 
     def around(self, number: int, at: float, seen: Requests | None) -> AbstractContextManager[None]:
         """Tell hooks that an attempt begins, and get what it runs in."""
-        outer = [
-            guarded("an attempt's begin", hook.attempt, number, at) for hook in self._call_hooks
-        ]
-        contexts = [context for context in outer if context is not None]
+        contexts = []
+        for hook in self._call_hooks:
+            context = guarded("an attempt's begin", hook.attempt, number, at)
+            if context is not None:
+                contexts.append(context)
         inner = _NOTHING if seen is None else Within(seen)
         return Around(contexts, inner) if contexts else inner
 

@@ -69,19 +69,24 @@ Told = Callable[[Event], object]
 
 def begin(hooks: Iterable[Hook], call: Call, policy: str, command: str) -> tuple[Told, ...]:
     """What is told of a call that begins."""
-    begun: list[Told | None] = [
-        guarded("a call's begin", hook.begin, call, policy, command)
-        if isinstance(hook, PerCallHook)
-        else hook
-        for hook in hooks
-    ]
-    return tuple(hook for hook in begun if hook is not None)
+    begun: list[Told] = []
+    for hook in hooks:
+        if isinstance(hook, PerCallHook):
+            told = guarded("a call's begin", hook.begin, call, policy, command)
+            if told is not None:
+                begun.append(told)
+        else:
+            begun.append(hook)
+    return tuple(begun)
 
 
 def tell(event: Event, hooks: Iterable[Told]) -> None:
     """Tell hooks of an event."""
     for hook in hooks:
-        guarded(type(event).__name__, hook, event)
+        try:
+            hook(event)
+        except Exception:
+            _failed(type(event).__name__)
 
 
 def guarded(at: str, of_hook: Callable[..., T], *args: Any) -> T | None:
@@ -89,8 +94,12 @@ def guarded(at: str, of_hook: Callable[..., T], *args: Any) -> T | None:
     try:
         return of_hook(*args)
     except Exception:
-        log.exception("outlast: a hook failed at %s", at)
+        _failed(at)
         return None
+
+
+def _failed(at: str) -> None:
+    log.exception("outlast: a hook failed at %s", at)
 
 
 class Around:
