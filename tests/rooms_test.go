@@ -99,7 +99,7 @@ simulate/plot: simulate golang.org/x/image
 site/gopages:
 tests:
 tests/compare:
-tests/functions: abi host httpattempt
+tests/functions: abi host httpattempt httpretry
 tests/herd: host httpattempt ready
 tests/link:
 tests/mutation: plugin/policy

@@ -19,6 +19,7 @@ import (
 	"outlast/abi"
 	"outlast/host"
 	"outlast/httpattempt"
+	"outlast/httpretry"
 )
 
 // driver makes the calls that stdin names, as those of the other languages do.
@@ -82,9 +83,14 @@ func driveAll(url, document string) error {
 }
 
 // make carries out one call.
-func (d *driver) make(c *call) told {
+func (d *driver) make(c *call) (t told) {
 	var seen [2]string
-	t := told{ID: c.ID, Outcome: string(abi.OutcomeOK), Effects: "none", From: time.Now().UnixMilli()}
+	t = told{ID: c.ID, Outcome: string(abi.OutcomeOK), Effects: "none", From: time.Now().UnixMilli()}
+	defer func() { t.Seen, t.To = strings.Join(seen[:], ""), time.Now().UnixMilli() }()
+	if c.Client == transported {
+		d.transport(c, &t, &seen[0])
+		return t
+	}
 	attempt := d.attempt(c, &seen)
 	task := &host.Task{
 		Policy:      d.policy,
@@ -96,6 +102,12 @@ func (d *driver) make(c *call) told {
 		},
 	}
 	_, err := d.plugin.Run(context.Background(), task)
+	t.tell(err)
+	return t
+}
+
+// tell says how a call ended.
+func (t *told) tell(err error) {
 	var failed *host.CallError
 	switch {
 	case errors.As(err, &failed):
@@ -106,8 +118,49 @@ func (d *driver) make(c *call) told {
 	case err != nil:
 		t.Outcome, t.Effects, t.Message = "raised", "unknown", err.Error()
 	}
-	t.Seen, t.To = strings.Join(seen[:], ""), time.Now().UnixMilli()
-	return t
+}
+
+// transport makes a call by a client whose transport tries again. What comes after an
+// answer's header is the caller's, as is a redirect.
+func (d *driver) transport(c *call, t *told, seen *string) {
+	base := d.kept[c.Client]
+	if !c.Kept {
+		base = &http.Transport{DisableKeepAlives: true}
+	}
+	request, err := d.request(c, 0, 1)
+	if err != nil {
+		panic(err) // the call's path is wrong
+	}
+	var ended abi.Outcome
+	client := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: httpretry.New(d.plugin, base, httpretry.Options{
+			Policy: d.policy, AttemptTimeout: d.limit, RefusesBeforeActing: c.Refuses, Ready: "off",
+			Repeatable: func(*http.Request) bool { return c.Read }, // as if it were a read
+			Observe: func(e host.Event) {
+				switch e := e.(type) {
+				case host.AttemptEnded:
+					t.Attempts++
+					request.URL.Path = fmt.Sprint(c.Path, "/0/", e.Attempt+1) // of the next
+				case host.Stopped:
+					ended = e.Outcome
+				}
+			},
+		}),
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.tell(err)
+		return
+	}
+	defer response.Body.Close()
+	err = keep(seen)(response)
+	switch {
+	case ended.Type != abi.OutcomeOK:
+		t.Outcome, t.Effects, t.Message = string(ended.Type), string(ended.Effects), ended.Message
+	case err != nil || response.StatusCode != http.StatusOK:
+		t.Outcome, t.Effects, t.Message = "failed", "unknown", response.Status
+	}
 }
 
 // attempt is what the call tries, with the client that it names.

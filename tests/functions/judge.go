@@ -198,7 +198,11 @@ func (s *server) mayFail(p *pair) (certainly, perhaps bool) {
 			broken += part.broken
 		}
 	}
-	return certainly || broken > 2, broken+s.near(p) > 2
+	most := 2
+	if p.call.Client == transported {
+		most = 0 // once an answer has begun, nothing is tried again
+	}
+	return certainly || broken > 2, broken+s.near(p) > most
 }
 
 // saw says whether a request of the call came.

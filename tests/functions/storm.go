@@ -58,17 +58,21 @@ var languages = []struct {
 	name    string
 	clients []string
 }{
-	{"go", []string{"Do", "Func", "Func-claimed"}},
+	{"go", []string{"Do", "Func", "Func-claimed", transported}},
 	{"python", []string{"urllib", "requests", "httpx", "httpx-async", "aiohttp", xmlrpc}},
 	{"node", []string{"fetch", "undici", "http", "axios"}},
 }
+
+// transported is a client with package httpretry's transport. It follows no redirect,
+// since each hop would be a call of its own.
+const transported = "httpretry"
 
 // xmlrpc follows no redirect, and does not see that an answer is cut. In a thread
 // of its own it sends a request again by itself: docs/evidence.md warns of it.
 const xmlrpc = "xmlrpc"
 
 // followsNone are the clients that follow no redirect, so that one ends a read.
-var followsNone = map[string]bool{"Func-claimed": true, xmlrpc: true, "http": true}
+var followsNone = map[string]bool{"Func-claimed": true, transported: true, xmlrpc: true, "http": true}
 
 const (
 	one  = "one"
@@ -91,7 +95,7 @@ func (s *storm) plan(language int) []call {
 		}
 		c.Read = !c.Write || s.careless
 		c.Kept = random.IntN(3) > 0 || c.Client == "fetch" // which has connections from other calls
-		if c.Client != "Do" && c.Client != "Func-claimed" {
+		if c.Client != "Do" && c.Client != "Func-claimed" && c.Client != transported {
 			c.Shape = []string{one, one, one, one, then, both}[random.IntN(6)]
 		}
 		c.Path = strings.Join([]string{"", l.name, c.Client, kind, c.ID}, "/")
