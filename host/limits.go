@@ -79,7 +79,7 @@ func (d *driver) unmark(o *abi.Outcome) {
 	if !d.bounded || o.Reason != abi.ReasonStreamed {
 		return
 	}
-	o.Reason = abi.ReasonMaxAttempts
+	o.Reason = abi.ReasonAttempts
 	if o.Type == abi.OutcomeFailed {
 		o.Type = abi.OutcomeExhausted
 	}
@@ -87,7 +87,7 @@ func (d *driver) unmark(o *abi.Outcome) {
 	if _, effects, _ = strings.Cut(effects, ";"); effects != "" {
 		effects = ";" + effects
 	}
-	o.Message = story + ", the most that this call may make" + effects
+	o.Message = "gave up after " + strings.TrimPrefix(story, o.Kind+" after ") + ", all that its caller allows" + effects
 }
 
 // within is the policy with another window, of which the last one is kept: a task

@@ -24,12 +24,12 @@ func TestAttempts(t *testing.T) {
 			reason string
 			text   string
 		}{
-			"a read":                    {host.Call{Remote: true, Read: true}, "", 3, abi.OutcomeExhausted, 3, abi.ReasonMaxAttempts, "unavailable after 3 attempts over 1.6 s, the most that this call may make"},
-			"a write, unsent":           {host.Call{Remote: true}, abi.SentNo, 2, abi.OutcomeExhausted, 2, abi.ReasonMaxAttempts, "unavailable after 2 attempts over 0.5 s, the most that this call may make; nothing was applied"},
+			"a read":                    {host.Call{Remote: true, Read: true}, "", 3, abi.OutcomeExhausted, 3, abi.ReasonAttempts, "gave up after 3 attempts over 1.6 s, all that its caller allows"},
+			"a write, unsent":           {host.Call{Remote: true}, abi.SentNo, 2, abi.OutcomeExhausted, 2, abi.ReasonAttempts, "gave up after 2 attempts over 0.5 s, all that its caller allows; nothing was applied"},
 			"a write, in doubt":         {host.Call{Remote: true}, "", 2, abi.OutcomeIndeterminate, 1, "", ""},
-			"a repeatable one":          {host.Call{Remote: true, Repeatable: true}, "", 2, abi.OutcomeIndeterminate, 2, abi.ReasonMaxAttempts, "unavailable after 2 attempts over 0.5 s, the most that this call may make; it may have been applied: look before trying again"},
+			"a repeatable one":          {host.Call{Remote: true, Repeatable: true}, "", 2, abi.OutcomeIndeterminate, 2, abi.ReasonAttempts, "gave up after 2 attempts over 0.5 s, all that its caller allows; it may have been applied: look before trying again"},
 			"one that ends by itself":   {host.Call{Remote: true, Read: true, Budget: time.Second}, "", 9, abi.OutcomeExhausted, 3, abi.ReasonCall, ""},
-			"one attempt and no second": {host.Call{Remote: true, Read: true}, "", 1, abi.OutcomeExhausted, 1, abi.ReasonMaxAttempts, "unavailable after 1 attempt over 0 s, the most that this call may make"},
+			"one attempt and no second": {host.Call{Remote: true, Read: true}, "", 1, abi.OutcomeExhausted, 1, abi.ReasonAttempts, "gave up after 1 attempt over 0 s, all that its caller allows"},
 		} {
 			clock, made := &virtual.Clock{}, int64(0)
 			c.call.Seed = new(int64)
@@ -72,7 +72,7 @@ func TestWithOneAttempt(t *testing.T) {
 	defer p.Close(t.Context())
 	task, starts := outageTask(&virtual.Clock{}, time.Minute, 0)
 	o, err := doors[0].run(p, t.Context(), task)
-	if err != nil || len(*starts) != 1 || o.Reason != abi.ReasonMaxAttempts {
+	if err != nil || len(*starts) != 1 || o.Reason != abi.ReasonAttempts {
 		t.Errorf("%d attempts, %+v, %v", len(*starts), o, err)
 	}
 }
