@@ -15,7 +15,10 @@ FILES = {
     "outlast.wasm": "outlast.wasm",
     "outlast.wasm.sha256": "outlast.wasm.sha256",
     "kernel.wasm": "kernel.wasm",
-    "policy/builtin/witan-core.json": "witan-core.json",
+    **{
+        f"policy/builtin/{name}.json": f"{name}.json"
+        for name in ("network", "omnigraph", "witan-core")
+    },
 }
 """The files of the plugin's folder in a checkout, and their names in the package."""
 

@@ -30,15 +30,17 @@ from ._plugin.info import info
 from ._plugin.plugin import Plugin, default_plugin, warm_up
 from ._policy.folder import Release
 from ._policy.session import Session
+from ._run.attempts import Attempts, AttemptsOptions, attempts
 from ._run.decorator import outcome_of, retry
 from ._run.options import RunOptions
+from ._run.overrides import CallOptions, options
 from ._run.policy import Policy
 from ._version import __version__
 
 
 def __getattr__(name: str) -> Any:
-    """The modules `events`, `hooks`, `journal`, `ready` and `testing`, loaded when asked for."""
-    if name in ("events", "hooks", "journal", "ready", "testing"):
+    """The modules that are loaded when asked for."""
+    if name in ("clients", "events", "hooks", "journal", "ready", "testing"):
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")
@@ -48,8 +50,11 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Action",
     "Attempt",
+    "Attempts",
+    "AttemptsOptions",
     "Call",
     "CallError",
+    "CallOptions",
     "Cancelled",
     "Completed",
     "Conflict",
@@ -75,8 +80,10 @@ __all__ = [
     "Wake",
     "Why",
     "__version__",
+    "attempts",
     "default_plugin",
     "info",
+    "options",
     "outcome_of",
     "result_of",
     "retry",

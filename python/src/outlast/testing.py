@@ -18,6 +18,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ._run import limits
 from ._time.clock import SystemClock, replace
 
 
@@ -78,4 +79,17 @@ def virtual_time(now: float = 0.0) -> Iterator[VirtualClock]:
         replace(before)
 
 
-__all__ = ["VirtualClock", "virtual_time"]
+@contextmanager
+def no_retries() -> Iterator[None]:
+    """Let each call of the process make one attempt for a while. Its failure ends as ever,
+    such as in ``Exhausted``, with nothing waited for. ``Policy.run_in_plugin`` and sessions
+    go on: there the plugin or the caller drives.
+    """
+    before = limits.turn(True)
+    try:
+        yield
+    finally:
+        limits.turn(before)
+
+
+__all__ = ["VirtualClock", "no_retries", "virtual_time"]

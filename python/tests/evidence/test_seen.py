@@ -158,9 +158,10 @@ def test_a_call_in_an_attempt(dead: str) -> None:
 
 def test_a_call_in_an_attempt_that_sends() -> None:
     with serving(closes, closes) as server:
-        inner = outlast.retry(remote=True, write=False, reraise=True, policy=Policy(quick()))(
-            lambda: requests.get(server.url, timeout=5)
-        )
+
+        @outlast.retry(remote=True, write=False, reraise=True, policy=Policy(quick()))
+        def inner() -> requests.Response:
+            return requests.get(server.url, timeout=5)
 
         def attempt() -> None:
             inner()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -199,3 +201,28 @@ def test_all_faults_of_a_document_are_kept() -> None:
             b'[{"field":"a","message":"x"},{"field":"","message":"y"}]}}'
         )
     assert [(f.field, f.message) for f in raised.value.faults] == [("a", "x"), ("", "y")]
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+interpreters.run_string(interpreters.create(), '''
+import sys
+sys.path[:] = PATH
+import outlast
+try:
+    outlast.warm_up()
+except outlast.PluginError as e:
+    print(e)
+'''.replace("PATH", repr(__import__("sys").path)))
+"""
+
+
+def test_a_subinterpreter_has_no_threads_and_that_is_what_is_said() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, check=False
+    )
+    said = "outlast: loading the plugin: no thread can be started: .*subinterpreter"
+    assert re.match(said, done.stdout), done

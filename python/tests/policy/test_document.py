@@ -57,8 +57,10 @@ def test_the_default_is_built_in() -> None:
     policy = Policy(plugin=plugin)
     assert policy.name == "network"
     assert repr(policy) == "Policy('network')"
-    assert policy.document is None
     assert plugin.started == 0
+    document = policy.document
+    assert document["budgets"]["unavailable"]["max_wait"] == "150s"
+    assert Policy(document).digest == policy.digest
 
 
 def test_what_is_built_in_is_what_the_plugin_says() -> None:

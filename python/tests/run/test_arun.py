@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import Any
 
@@ -14,6 +15,7 @@ from conftest import REFUSED
 from fakes import Failing
 from outlast import Call, Policy, Result
 from outlast import events as e
+from outlast._plugin.engine import Engine
 from outlast.testing import VirtualClock
 
 READ = Call(remote=True, write=False)
@@ -170,3 +172,38 @@ def test_nothing_is_left_of_a_call(clock: VirtualClock) -> None:
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("sent", "write", "effects"),
+    [("no", True, "none"), ("unknown", True, "unknown"), ("unknown", False, "none")],
+)
+def test_a_task_is_cancelled_while_the_plugin_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, events: list[e.Event], sent: Any, write: bool, effects: str
+) -> None:
+    """What is told of its attempt, which no policy has judged, is what was seen of it."""
+    loading, loaded = threading.Event(), threading.Event()
+
+    def load(self: Engine) -> None:
+        loading.set()
+        loaded.wait(10)
+        raise outlast.PluginError("loading the plugin", "too late")
+
+    monkeypatch.setattr(Engine, "compile", load)
+    policy = Policy(plugin=outlast.Plugin())
+
+    async def fails() -> Result:
+        return Result(failure="unconnected", sent=sent)
+
+    async def main() -> None:
+        task = asyncio.create_task(policy.arun(fails, Call(remote=True, write=write)))
+        while not loading.is_set():
+            await asyncio.sleep(0.01)
+        await cancelled(task)
+        loaded.set()
+
+    asyncio.run(main())
+    last = events[-1]
+    assert isinstance(last, e.Stopped)
+    told = (last.outcome.type, last.outcome.effects, last.outcome.attempts)
+    assert told == ("cancelled", effects, 1)

@@ -93,7 +93,10 @@ def test_a_method_of_a_class(clock: VirtualClock) -> None:
 
 
 def test_a_function_that_gives_a_generator(clock: VirtualClock) -> None:
-    given = outlast.retry(remote=True, write=False)(lambda: (n for n in (1, 2)))
+    @outlast.retry(remote=True, write=False)
+    def given() -> Iterator[int]:
+        return (n for n in (1, 2))
+
     with pytest.warns(UserWarning, match="gave a generator: what that does later"):
         assert list(given()) == [1, 2]
 

@@ -76,6 +76,11 @@ class Requests:
         """Itself, as for a request."""
         return self
 
+    @property
+    def over(self) -> bool:
+        """Whether the attempt has ended, so that what is begun now is none of its own."""
+        return self._ended
+
     def end(self) -> None:
         """The attempt has ended: what is under way still may be sent."""
         if any((job := each()) is not None and not job.done() for each in self._jobs):
@@ -89,6 +94,7 @@ class Requests:
         """Let go of what was seen, which a kept connection's context may hold on to.
         What is sent from now on is late all the same.
         """
+        self._ended = True
         self.last = self._sockets = None
         self._jobs.clear()
         self._timers.clear()

@@ -224,9 +224,9 @@ class _Load:
     def start(self) -> None:
         try:
             threading.Thread(target=self._load, name="outlast-load", daemon=True).start()
-        except RuntimeError:  # at the interpreter's end there are no new threads
+        except RuntimeError as e:  # at the interpreter's end, and in a subinterpreter
             self._done.set()
-            self._error = PluginError("loading the plugin", "the interpreter is shutting down")
+            self._error = PluginError("loading the plugin", f"no thread can be started: {e}")
 
     def _load(self) -> None:
         from . import file

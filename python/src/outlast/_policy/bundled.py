@@ -1,4 +1,4 @@
-"""The policies for common commands that come with this package."""
+"""The documents of the policies that come with this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @cache
 def bundled() -> dict[str, Path]:
-    """Their documents by their names."""
+    """Those for common commands, by their names."""
     from .._plugin import file
 
     if file.PACKAGED.is_file():
@@ -17,3 +17,14 @@ def bundled() -> dict[str, Path]:
         commands = file.CHECKOUT.parents[1] / "commands"
         found = {path.parent.name: path for path in commands.glob("*/policy.json")}
     return dict(sorted(found.items()))
+
+
+def built_in(name: str) -> Path:
+    """That of a policy which the plugin carries: beside the plugin, or in a checkout's
+    folder of them.
+    """
+    from .._plugin import file
+
+    folder = file.find().parent
+    beside = folder / f"{name}.json"
+    return beside if beside.is_file() else folder / "policy" / "builtin" / f"{name}.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from .._call.errors import Fault, PolicyError
 from .._plugin.envelope import AnswerError
 from .._plugin.plugin import Plugin, default_plugin
 from .._wire import values as wire
-from .bundled import bundled
+from .bundled import built_in, bundled
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -46,6 +47,7 @@ class Document:
         self._reference = b""  # what names the policy in a request
         self._digest = ""
         self._asks_failures: bool | None = None
+        self._waited: frozenset[int] | None = None
         self._release: Release | None = None
         self._from(source)
         if check and not is_name(source):
@@ -127,15 +129,45 @@ class Document:
         return self._digest
 
     @property
-    def document(self) -> dict[str, Any] | None:
-        """A document with every default filled in; ``None`` for a built-in
-        policy. Loads the plugin.
+    def document(self) -> dict[str, Any]:
+        """A document with every default filled in. Loads the plugin.
+
+        Raises:
+            PolicyError: If it has faults.
+            PluginError: If the plugin cannot be loaded.
         """
         self.check()
-        if self._reference == self._whole:
-            return None
+        if self._reference == self._whole:  # a built-in is known by its name
+            return type(self)(json.loads(self._source()), plugin=self._plugin).document
         document: dict[str, Any] = json.loads(self._whole)
         return document
+
+    def with_max_wait(self, seconds: float) -> Self:
+        """The same policy with another window: that of each budget which has one. Its
+        document is checked at the first failure.
+
+        Args:
+            seconds: Above 0, from the first failure seen on.
+
+        Raises:
+            PolicyError: If no budget has a window, or the policy is followed: then its
+                window is for whoever publishes it to change.
+            TypeError: If *seconds* is no number.
+            ValueError: If it is out of bounds.
+        """
+        return _with_max_wait(self, wire.micros(seconds, "max_wait"))  # type: ignore[return-value]
+
+    def waits_for(self, status: int) -> bool:
+        """Whether a rule that tries again may be one for an answer with an HTTP status.
+        Where none is, no call goes on after such an answer, unless it had failed before.
+        """
+        if self._waited is None:
+            self._waited = _waited(self._source())
+        return status in self._waited or ANY in self._waited
+
+    def _source(self) -> str:
+        """The document as it was given, checked or not."""
+        return self._text or _read(built_in(self._name))
 
     @property
     def release(self) -> Release | None:
@@ -201,6 +233,53 @@ def _asks(text: str) -> bool:
         return any("failures" in each for rule in rules for each in rule.get("when", ()))
     except (ValueError, TypeError, AttributeError):
         return False
+
+
+def chosen(policy: Document | str, max_wait: float | None) -> Document:
+    """The policy that a caller names or gives, with another window if it wants one."""
+    named = Document(policy) if isinstance(policy, str) else policy
+    return named if max_wait is None else named.with_max_wait(max_wait)
+
+
+@lru_cache(maxsize=64)
+def _with_max_wait(policy: Document, micros: int) -> Document:
+    """A call that is made again gets the same, checked once."""
+    if micros < 1:
+        raise ValueError(f"outlast: max_wait is {wire.seconds(micros)!r}, and must be above 0 s")
+    document = json.loads(policy._source())
+    windows = [b for b in document.get("budgets", {}).values() if "max_wait" in b]
+    if not windows:
+        raise PolicyError(policy.name, "invalid_policy", "no budget has a max_wait to be changed")
+    for budget in windows:
+        budget["max_wait"] = f"{micros}us"
+    return type(policy)(document, check=False, plugin=policy.plugin)
+
+
+ANY = -1
+"""Stands for each status."""
+
+_OF_OTHERS = {"timed_out", "exit_codes", "signals"}
+"""Conditions that no answer of HTTP can meet."""
+
+
+def _waited(text: str) -> frozenset[int]:
+    """The statuses that a document's rules name which try again."""
+    found: set[int] = set()
+    try:
+        for rule in json.loads(text)["rules"]:
+            if any("retry" in then for then in rule["then"]):
+                conditions: list[dict[str, Any]] = rule.get("when") or [{}]
+                for when in conditions:
+                    if _may_be_an_answer(when):
+                        found.update(when.get("http_statuses", (ANY,)))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return frozenset((ANY,))  # it has faults, of which the plugin tells
+    return frozenset(found)
+
+
+def _may_be_an_answer(when: Mapping[str, Any]) -> bool:
+    failed = "none" not in when.get("failures", ("none",))
+    return not (failed or _OF_OTHERS & when.keys() or when.get("transport") == "process")
 
 
 def is_name(source: object) -> TypeGuard[str]:

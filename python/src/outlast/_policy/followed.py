@@ -119,7 +119,7 @@ class Followed(Document):
         return self.in_force()[0].digest
 
     @property
-    def document(self) -> dict[str, Any] | None:
+    def document(self) -> dict[str, Any]:
         """Of what is in force now."""
         return self.in_force()[0].document
 
@@ -132,3 +132,13 @@ class Followed(Document):
     def asks_failures(self) -> bool:
         """Of what is in force now."""
         return self.in_force()[0].asks_failures
+
+    def waits_for(self, status: int) -> bool:
+        """Of what is in force now."""
+        return self.in_force()[0].waits_for(status)
+
+    def with_max_wait(self, seconds: float) -> Self:
+        """See :meth:`Document.with_max_wait`."""
+        raise PolicyError(
+            self._name, "invalid_policy", f"it is followed, so max_wait={seconds} cannot change it"
+        )

@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from .._call.call import Call
 from .._call.errors import OutlastError
 from .._call.outcome import Outcome, error_of
 from .._call.result import Result
 from .._call.warnings import warn
-from .._policy.document import FUNCTIONS
+from .._policy.document import FUNCTIONS, chosen
 from .._time import clock
-from .policy import Policy
+from .._wire import values as wire
+from .overrides import labelled
 from .steps import ToBeAwaited
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .._evidence.requests import Request, Requests
     from .arguments import Arguments
     from .options import RunOptions
+    from .policy import Policy
     from .steps import Ended
     from .task import Task
 
@@ -35,15 +37,18 @@ Judge = Callable[[Any], "Result | None"]
 ``None``: the function succeeded."""
 
 
-class Decorator(Protocol):
-    """Makes a function patient, whether it is a coroutine function or not."""
+F = TypeVar("F")
+"""A function, a class method or a static method. A bound would keep a lambda from having a
+type of its own.
+"""
 
-    @overload
-    def __call__(
-        self, function: Callable[P, Coroutine[Any, Any, T]]
-    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    @overload
-    def __call__(self, function: Callable[P, T]) -> Callable[P, T]: ...
+
+class Decorator(Protocol):
+    """Makes a function patient, whether it is a coroutine function or not. For a type
+    checker it stays what it was: generic, overloaded, a method.
+    """
+
+    def __call__(self, function: F, /) -> F: ...
 
 
 def retry(
@@ -56,6 +61,10 @@ def retry(
     one_request: bool | None = None,
     refuses_before_acting: bool = False,
     budget: float | None = None,
+    max_wait: float | None = None,
+    attempts: int | None = None,
+    attempt_timeout: float | None = None,
+    on: type[Exception] | tuple[type[Exception], ...] = (),
     label: str | None = None,
     policy: Policy | str = FUNCTIONS,
     judge: Judge | None = None,
@@ -82,6 +91,15 @@ def retry(
             before it acts, as for :class:`Call`.
         budget: The total budget of one call of the function, in seconds;
             ``None``: no limit but the policy's own.
+        max_wait: Another window for the policy, in seconds, as
+            ``Policy.with_max_wait`` gives it; ``None``: its own.
+        attempts: How many there may be, with the first, whatever they meet; 1 turns
+            trying again off. ``None``: as many as the policy wants.
+        attempt_timeout: Seconds that one attempt may take, of a coroutine function: it is
+            cancelled then. What a write had done by then is seen or unknown, as for any
+            other time limit.
+        on: Exceptions that count as a server that is away, and are asked first. For
+            reads and ``repeatable`` writes only: they do not say that nothing was applied.
         label: A name for messages; ``None``: the function's qualified name.
         policy: Decides. A document that is named by its path is checked at once,
             which loads the plugin; give a ``Policy`` to put that off.
@@ -93,15 +111,22 @@ def retry(
         options: :class:`outlast.RunOptions`, for each call of the function.
 
     Raises:
-        TypeError: If what is decorated is a generator function, or there is no
-            such option.
+        TypeError: If what is decorated is a generator function, there is no such option,
+            or *attempt_timeout* is given for a function that no event loop can cancel:
+            nothing can end that from outside, so give its client a time limit.
+        ValueError: If a number is out of bounds, or *on* is given for a write that may not
+            be repeated.
 
     The decorated function raises:
         CallError: If the policy stopped, in the subclass that belongs to the
             outcome. Its cause is the function's own exception.
         PluginError: If the plugin cannot be used; likewise.
     """
-    chosen = Policy(policy) if isinstance(policy, str) else policy
+    from .task import Task
+
+    decides = chosen(policy, max_wait)
+    if attempt_timeout is not None and wire.micros(attempt_timeout, "attempt_timeout") < 1:
+        raise ValueError(f"outlast: attempt_timeout is {attempt_timeout!r}, and must be above 0 s")
     call = Call(
         remote=remote,
         write=write,
@@ -115,25 +140,37 @@ def retry(
     )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        from .task import Task
-
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("outlast: a generator cannot be retried: it may have given values")
         if isinstance(function, (classmethod, staticmethod)):
             return type(function)(decorate(function.__func__))
-        own = call if label is not None else replace(call, label=_name(function))
-        task = Task(chosen, own, repairs=repair is not None, options=options)
-        calls = _Calls(task, judge, repair, reraise)
+        own = call if label is not None else labelled(call, _name(function))
+        task = Task(
+            decides,
+            own,
+            repairs=repair is not None,
+            attempts=attempts,
+            on=on if isinstance(on, tuple) else (on,),
+            options=options,
+        )
+        calls = _Calls(task, judge, repair, reraise, attempt_timeout)
         if any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
             return calls.coroutine(function)
+        if attempt_timeout is not None:
+            raise TypeError(
+                f"outlast: attempt_timeout= is for coroutine functions: {_name(function)} "
+                "cannot be ended from outside, so give its client a time limit"
+            )
         return calls.function(function)
 
     return cast(Decorator, decorate)
 
 
-def outcome_of(error: BaseException) -> Outcome | None:
-    """The outcome of the call that an exception ended; ``None`` if it ended none."""
-    outcome = getattr(error, "outcome" if isinstance(error, OutlastError) else ATTRIBUTE, None)
+def outcome_of(ended: object) -> Outcome | None:
+    """The outcome of the call that an exception ended, or that gave a client's response;
+    ``None`` if it ended none, or the response was the first and the policy not asked.
+    """
+    outcome = getattr(ended, "outcome" if isinstance(ended, OutlastError) else ATTRIBUTE, None)
     return outcome if isinstance(outcome, Outcome) else None
 
 
@@ -144,12 +181,18 @@ class _Calls:
     """The calls of one decorated function."""
 
     def __init__(
-        self, task: Task, judge: Judge | None, repair: Callable[[bool], Any] | None, reraise: bool
+        self,
+        task: Task,
+        judge: Judge | None,
+        repair: Callable[[bool], Any] | None,
+        reraise: bool,
+        attempt_timeout: float | None,
     ) -> None:
         self._task = task
         self._judge = judge
         self._repair = repair
         self._reraise = reraise
+        self._attempt_timeout = attempt_timeout
 
     # What stands in place of a function refers to nothing but this, so that it can be
     # pickled with what it has.
@@ -191,10 +234,11 @@ class _Calls:
                 warn("the function gave a generator: what that does later is not retried")
             return self._judged(values[0], given)
 
-        ended = perform.run(self._task, attempt, clock.current().sleep, self._repair)
+        task = self._task.as_wanted()
+        ended = perform.run(task, attempt, clock.current().sleep, self._repair)
         if isinstance(ended.error, ToBeAwaited):
             return self._acall(function, values[0], ended.error.seen)
-        return self._value(ended, values)
+        return self._value(ended, task.call, values)
 
     async def _acall(
         self,
@@ -223,14 +267,22 @@ class _Calls:
                 now.attempt.adopt(seen.attempt)
             given.give()
             try:
-                values[:] = [await (began.pop() if began else function())]
+                values[:] = [await self._bounded(began.pop() if began else function())]
             except Exception as e:
                 given.failed(e, now)
                 raise
             return self._judged(values[0], given)
 
-        ended = await perform.arun(self._task, attempt, clock.current().asleep, self._repair)
-        return self._value(ended, values)
+        task = self._task.as_wanted()
+        ended = await perform.arun(task, attempt, clock.current().asleep, self._repair)
+        return self._value(ended, task.call, values)
+
+    def _bounded(self, what: Awaitable[T]) -> Awaitable[T]:
+        if self._attempt_timeout is None:
+            return what
+        from .._time.event_loop import within
+
+        return within(self._attempt_timeout, what)
 
     def _judged(self, value: object, given: Arguments) -> Result:
         from .._evidence.requests import current
@@ -245,18 +297,14 @@ class _Calls:
         given.failed(None, current.get())
         return failure
 
-    def _value(self, ended: Ended, values: list[T]) -> T:
+    def _value(self, ended: Ended, call: Call, values: list[T]) -> T:
         """What the decorated function returns, or raises."""
         from . import perform
 
-        call, raised = self._task.call, ended.raised
         outcome = perform.finish(ended, call, check=False)
-        if outcome.ok or raised is None:
+        if outcome.ok or ended.raised is None:
             return values[0]
-        if self._reraise:
-            _attach(raised, outcome)
-            raise raised
-        raise error_of(outcome, call.label) from raised
+        raise failure_of(outcome, call, ended.raised, self._reraise)
 
 
 _SUCCESS = Result(exit_code=0)
@@ -268,21 +316,35 @@ def _is_to_be_awaited(value: object) -> bool:
     return hasattr(kind, "__await__") and not hasattr(kind, "__aenter__")
 
 
-def _attach(error: Exception, outcome: Outcome) -> None:
-    try:
-        setattr(error, ATTRIBUTE, outcome)
-    except AttributeError:  # a class with slots
-        return
-    if hasattr(error, "add_note"):  # since Python 3.11
-        error.add_note(". ".join(filter(None, (f"outlast: {outcome.message}", outcome.evidence))))
+def failure_of(outcome: Outcome, call: Call, raised: Exception, reraise: bool) -> Exception:
+    """What a call raises whose policy has stopped: the last attempt's own exception, with
+    the outcome, or the outcome's with that as its cause.
+    """
+    if not reraise:
+        error = error_of(outcome, call.label)
+        error.__cause__ = raised
+        return error
+    attach(raised, outcome)
+    if hasattr(raised, "add_note"):  # since Python 3.11
+        told = vars(raised)
+        # One exception may end many calls.
+        told["__notes__"] = [n for n in told.get("__notes__", ()) if not str(n).startswith(_NOTE)]
+        raised.add_note(". ".join(filter(None, (f"{_NOTE}{outcome.message}", outcome.evidence))))
+    return raised
+
+
+_NOTE = "outlast: "
+
+
+def attach(ended: object, outcome: Outcome) -> None:
+    """Let :func:`outcome_of` find the outcome, unless the class has slots."""
+    with suppress(AttributeError):
+        setattr(ended, ATTRIBUTE, outcome)
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """A function's name, in so many bytes as a label may have."""
+    """A function's name."""
     name = getattr(function, "__qualname__", "")
     if not name or not isinstance(name, str):  # of a proxy, which has everything
         name = type(function).__name__
-    return name.encode()[:_MAX_NAME].decode(errors="ignore")
-
-
-_MAX_NAME = 256
+    return name

@@ -18,9 +18,12 @@ from .._evidence.verdict import evidence_of, missing
 from .._policy.session import Session
 from .._time import clock
 from .._wire import values as wire
+from . import limits
 from .steps import (
+    Again,
     Done,
     Ended,
+    LetGo,
     LoadPlugin,
     LookWhetherClosed,
     MakeAttempt,
@@ -60,8 +63,10 @@ class Driver:
         error: What ended the call without an outcome.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, again: Again | None = None) -> None:
         self._task = task
+        self._again = again
+        self._most = 1 if limits.off else task.attempts
         self._session: Session | None = None
         self.now = task.clock or clock.current().now
         self.began = self.now()
@@ -77,6 +82,8 @@ class Driver:
         self._failed_at: float | None = None  # when the first attempt had, on time.monotonic
         self._missing = ""  # what keeps the last one from being known to have sent nothing
         self._action: Retry | None = None  # what the last failure led to
+        self.undecided: Result | None = None  # of an attempt that the policy has not judged
+        self._spent = ""  # why the attempt cannot be made again
 
     def steps(self) -> Steps:
         """The whole call, with a plugin that only decides. Who carries them out closes
@@ -90,33 +97,40 @@ class Driver:
             else:
                 done = yield from self.repair(repair)
             if done.error is not None:
-                return self._failed(done.error, attempted=True)
+                return self.failed(done.error, attempted=True)
             result: Result = done.value
             now = self.now()
-            if self._session is None and result.ok:
+            if self._session is None and self._task.settles(result):
                 return self._ended(self._task.succeeded(result, now))
+            self.undecided = result if repair is None else None
             try:
                 # Deciding waits for nothing, once the plugin is loaded.
                 action = yield from self._decide(result, now)
+                if isinstance(action, Retry) and 0 < (self._most or 0) < action.attempt:
+                    action = self._last_allowed(action, now)
             except RuntimeError as e:  # such as of locks that were replaced meanwhile
                 failed = PluginError("asking the policy", line(e), result=result)
                 failed.__cause__ = e
-                return self._failed(failed, attempted=False)
+                return self.failed(failed, attempted=False)
             except BaseException as e:
-                return self._failed(e, attempted=False)
+                return self.failed(e, attempted=False)
             if isinstance(action, Stop):
                 return self._ended(self._stopped(action))
-            self._action = action
+            self._action, self.undecided = action, None
+            if self._again is not None:
+                done = yield LetGo(self._again)
+                if done.error is not None:
+                    return self.failed(done.error, attempted=False)
             while action.delay > 0:
                 done = yield from self.wait(action)
                 if done.error is not None:
-                    return self._failed(done.error, attempted=False)
+                    return self.failed(done.error, attempted=False)
                 if done.value is None:
                     break
                 try:
                     told = self._tell_plugin(done.value)
                 except BaseException as e:
-                    return self._failed(e, attempted=False)
+                    return self.failed(e, attempted=False)
                 if isinstance(told, Stop):
                     return self._ended(self._stopped(told))
                 self._action = action = told
@@ -144,6 +158,9 @@ class Driver:
             evidence, peer = self._evidence(result, seen)
         if late:
             self._missing = f"{_AFTER}: {late}"
+        if self._again is not None and not self._task.settles(result):
+            self._spent = self._again.spent()
+            evidence["streamed"] = result.streamed or bool(self._spent)
         result = timed(result, started, ended, evidence)
         if result.failure == "broke" and peer is not None:
             patience = min(max(LEAST_LOOK, ended - started), MOST_LOOK)
@@ -311,14 +328,37 @@ class Driver:
         """The end of a call, with what would have been evidence where that is what
         it lacks.
         """
+        if outcome.reason == "streamed" and self._spent:
+            return replace(outcome, evidence=self._spent)
         if outcome.type != "indeterminate":
             return outcome
         return replace(outcome, evidence=self._missing)
 
+    def _last_allowed(self, action: Retry, now: float) -> Stop:
+        """The end of a call that has made as many attempts as its caller allows. What may
+        have been applied only the policy knows.
+        """
+        assert self._session is not None
+        outcome = self._session.cancelled(now=now).outcome
+        effects = "; nothing was applied" if self._task.call.write else ""
+        if outcome.effects == "unknown":
+            effects = "; it may have been applied: look before trying again"
+        tries = f"{outcome.attempts} attempt{'' if outcome.attempts == 1 else 's'}"
+        outcome = replace(
+            outcome,
+            type="indeterminate" if outcome.effects == "unknown" else "exhausted",
+            kind=action.kind,
+            reason="attempts",
+            budget=action.budget,
+            message=f"gave up after {tries} over {outcome.elapsed:.1f} s, all that its caller "
+            f"allows{effects}",
+        )
+        return Stop(outcome)
+
     def _ended(self, outcome: Outcome) -> Ended:
         return Ended(outcome, raised=self.raised)
 
-    def _failed(self, error: BaseException, attempted: bool) -> Ended:
+    def failed(self, error: BaseException, attempted: bool) -> Ended:
         """The end by an error. One that is no Exception is the caller's cancel,
         such as Ctrl-C or a task's cancelling, and the hooks are told so.
         """
@@ -331,11 +371,13 @@ class Driver:
         """Tell how far the call has come. The plugin is not asked: where thousands of
         tasks are cancelled at once, each wants to be gone.
         """
-        task, action = self._task, self._action
+        task, action, last = self._task, self._action, self.undecided
         call = task.call
-        # What an attempt in which it comes has done is not known; nor what one had
-        # that was repeated all the same.
-        doubt = call.write and (attempted or (call.repeatable and action is not None))
+        # What an attempt in which it comes has done is not known; nor what one had that
+        # was repeated all the same; nor what one that nobody has judged, unless it was seen.
+        unknown = attempted or (last is not None and last.sent != "no")
+        doubt = call.write and (unknown or (call.repeatable and action is not None))
         before = 0 if action is None else action.attempt - 1
         kind = "" if action is None else action.kind
-        task.cancelled(self.began, self.now(), before + attempted, kind, doubt)
+        made = before + (attempted or last is not None)
+        task.cancelled(self.began, self.now(), made, kind, doubt)

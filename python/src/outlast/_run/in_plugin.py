@@ -66,15 +66,18 @@ class _Callbacks:
         """The whole call."""
         done = self._complete(self.driver.attempt(1))
         if done.error is not None:
-            if not isinstance(done.error, (Exception, GeneratorExit)):
-                now, write = self.driver.now(), self._task.call.write
-                self._task.cancelled(self.driver.began, now, 1, doubt=write)
+            self.driver.failed(done.error, attempted=True)
             raise done.error
         first: Result = done.value
         now = self.driver.now()
         if first.ok:
             return self._task.succeeded(first, now)
-        self._complete(self.driver.load(first))
+        self.driver.undecided = first
+        try:
+            self._complete(self.driver.load(first))
+        except BaseException as e:
+            self.driver.failed(e, attempted=False)
+            raise
         self._task = self.driver.choose_policy(first)
         self._next = self._event("attempted", first, now)
         try:

@@ -12,8 +12,10 @@ from .._evidence.requests import Within
 from .._time.clock import AsyncSleep, Sleep
 from .drive import Driver
 from .steps import (
+    Again,
     Done,
     Ended,
+    LetGo,
     LoadPlugin,
     LookWhetherClosed,
     MakeAttempt,
@@ -57,6 +59,9 @@ def performer(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | N
             case LoadPlugin():
                 task.policy.plugin.load()
                 return None
+            case LetGo(again):
+                again.drop()
+                return None
             case MakeRepair(force):
                 assert repair is not None
                 return repair(force)
@@ -86,10 +91,16 @@ def complete(steps: Generator[Step, Done, T], perform: Perform) -> T:
         return value
 
 
-def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -> Ended:
+def run(
+    task: Task,
+    attempt: Attempter,
+    sleep: Sleep,
+    repair: Repairer | None = None,
+    again: Again | None = None,
+) -> Ended:
     """Carry out a task on the calling thread."""
     task = task.begun()
-    driver = Driver(task)
+    driver = Driver(task, again)
     try:
         with Within(None):  # what is done besides the attempts is no part of one around it
             return complete(driver.steps(), performer(task, attempt, sleep, repair))
@@ -98,13 +109,17 @@ def run(task: Task, attempt: Attempter, sleep: Sleep, repair: Repairer | None) -
 
 
 async def arun(
-    task: Task, attempt: AsyncAttempter, sleep: AsyncSleep, repair: AsyncRepairer | None
+    task: Task,
+    attempt: AsyncAttempter,
+    sleep: AsyncSleep,
+    repair: AsyncRepairer | None = None,
+    again: Again | None = None,
 ) -> Ended:
     """Carry out a task in the calling task of an event loop. Thousands may wait here,
     so there is little that they hold.
     """
     task = task.begun()
-    driver = Driver(task)
+    driver = Driver(task, again)
     steps = driver.steps()
     try:
         with Within(None):
@@ -120,7 +135,7 @@ async def arun(
                         case WatchedWait():
                             value = await step.await_()
                         case _:
-                            value = await _perform(step, task, repair)
+                            value = await aperform(step, task, repair)
                     done = Done(value)
                 except GeneratorExit as e:
                     driver.error = e
@@ -135,11 +150,13 @@ async def arun(
         driver.close()
 
 
-async def _perform(step: Step, task: Task, repair: AsyncRepairer | None) -> object:
+async def aperform(step: Step, task: Task, repair: AsyncRepairer | None) -> object:
     """What is done seldom."""
     from .._time.event_loop import in_thread
 
     match step:
+        case LetGo(again):
+            await again.drop()
         case LoadPlugin():
             # Compiling takes seconds, and the event loop must go on.
             await in_thread(task.policy.plugin.load)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .._call.outcome import Outcome
 from .._call.result import Result
@@ -45,6 +45,27 @@ class MakeRepair:
     """Repair. Its value is a :class:`Result`."""
 
     force: bool
+
+
+class Again(Protocol):
+    """What stands between an attempt and the next one."""
+
+    def spent(self) -> str:
+        """Why an attempt that has failed cannot be made again, for a person; ``""``: it can."""
+        ...
+
+    def drop(self) -> Any:
+        """Let go of what the last attempt has got: another follows. In an event loop it is
+        awaited.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Let go of what the last attempt has got, before the wait for the next."""
+
+    again: Again
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +109,7 @@ class ToBeAwaited(Exception):
         self.seen = seen
 
 
-Step = MakeAttempt | LoadPlugin | Wait | WatchedWait | MakeRepair | LookWhetherClosed
+Step = MakeAttempt | LoadPlugin | LetGo | Wait | WatchedWait | MakeRepair | LookWhetherClosed
 """What a driver has to do next."""
 
 Steps = Generator[Step, Done, Ended]

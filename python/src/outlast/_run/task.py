@@ -10,20 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 from .. import events
 from .._call.exceptions import result_after
+from .._call.known import line
 from .._call.outcome import Outcome
 from .._call.result import Result
 from .._evidence import watch
-from .._evidence.requests import Request, Requests, Within
+from .._evidence.requests import Request, Requests, Within, current
+from .._policy.document import chosen
 from ..hooks._hook import CallHook
 from ..hooks._registry import Around, Told, begin, get_hooks, guarded, tell
 from .options import OPTIONS
+from .overrides import given
 from .secrets import Secrets
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from .._call.call import Call
     from .._policy.document import Document
     from .._time.clock import Now
     from .options import RunOptions
+    from .overrides import CallOptions
 
 
 class Task:
@@ -35,6 +41,8 @@ class Task:
         clock: Gives seconds since some moment; ``None``: the clock in force.
         repairs: Whether the caller can repair.
         watched: Whether attempts make requests of their own, which can be seen.
+        attempts: How many there may be, with the first; ``None``: as the policy says.
+        on: Exceptions that say that the server is away.
         options: What else the caller wants.
 
     Raises:
@@ -49,6 +57,8 @@ class Task:
         clock: Now | None = None,
         repairs: bool = False,
         watched: bool = True,
+        attempts: int | None = None,
+        on: tuple[type[Exception], ...] = (),
         options: RunOptions,
     ) -> None:
         unknown = options.keys() - OPTIONS
@@ -58,9 +68,15 @@ class Task:
                 f"outlast.RunOptions: {', '.join(sorted(OPTIONS))}"
             )
         self.policy = policy
-        self.call = call
         self.clock = clock
         self.repairs = repairs
+        self.attempts = _counted(attempts)
+        self._on = on
+        if on and call.write and (not call.repeatable or options.get("only_request")):
+            raise ValueError(
+                "outlast: on= is for reads, and for writes that are repeatable and claim no "
+                "only_request: an exception does not say that nothing was applied"
+            )
         self.seed = options.get("seed")
         self.only_request = options.get("only_request", False)
         self._result_of = options.get("result_of")
@@ -68,21 +84,58 @@ class Task:
         self.ready = options.get("ready")
         self._observe = options.get("observe")
         self._secrets = Secrets(options.get("secrets", ()))
-        label = self._secrets.out_of(call.label)
-        # A call that is made again would warn again.
-        self._told = call if label == call.label else replace(call, label=label)
+        self.call = call
         self.command = ""  # base name of the program that the call runs
         self._hooks: tuple[Told, ...] = ()
         self._call_hooks: tuple[CallHook, ...] = ()  # those that are told of more than events
 
-    def begun(self) -> Task:
+    @property
+    def call(self) -> Call:
+        """What the call is."""
+        return self._call
+
+    @call.setter
+    def call(self, call: Call) -> None:
+        self._call = call
+        label = self._secrets.out_of(call.label)
+        # A call that is made again would warn again.
+        self._told = call if label == call.label else replace(call, label=label)
+
+    def begun(self) -> Self:
         """The task of one call, with hooks for it: other calls may have this one."""
-        task: Task = object.__new__(Task)
+        task = object.__new__(type(self))
         task.__dict__.update(self.__dict__)  # copy() takes five times as long
         hooks = get_hooks() if self._observe is None else (*get_hooks(), self._observe)
         task._hooks = begin(hooks, self._told, self.policy.name, self.command)
         task._call_hooks = tuple([hook for hook in task._hooks if isinstance(hook, CallHook)])
         return task
+
+    def as_wanted(self) -> Self:
+        """The task as :func:`outlast.options` would have it here. Within an attempt
+        that holds for the call around it.
+        """
+        wanted = given.get(None)
+        if wanted is None or current.get() is not None:
+            return self
+        return self.with_options(wanted)
+
+    def with_options(self, options: CallOptions) -> Self:
+        """The task with what a caller wants of one call."""
+        task = copy(self)
+        wanted: dict[str, Any] = {**options}
+        policy, max_wait = wanted.pop("policy", task.policy), wanted.pop("max_wait", None)
+        task.policy = chosen(policy, max_wait)
+        task.attempts = _counted(wanted.pop("attempts", task.attempts))
+        task.ready = wanted.pop("ready", task.ready)
+        task._observe = wanted.pop("observe", task._observe)
+        if "secrets" in wanted:
+            task._secrets = Secrets(wanted.pop("secrets"))
+        task.call = replace(task._call, **wanted)
+        return task
+
+    def settles(self, result: Result) -> bool:
+        """Whether a first attempt with this result is all that there is to the call."""
+        return result.ok
 
     def by_what_is_in_force(self) -> Task:
         """The task of a call that meets its first failure: it goes by what is in force
@@ -110,6 +163,8 @@ class Task:
         Raises:
             TypeError: If the caller's mapping gives no result.
         """
+        if isinstance(error, self._on):
+            return Result(failure="unconnected", message=line(error))
         if self._result_of is not None:
             try:
                 given = self._result_of(error)
@@ -152,7 +207,11 @@ class Task:
     def tell_attempt(self, attempt: int, result: Result, at: float) -> None:
         """Tell of an attempt that ended."""
         self.tell(
-            events.AttemptEnded, attempt=attempt, at=at, ok=result.ok, result=self._clean(result)
+            events.AttemptEnded,
+            attempt=attempt,
+            at=at,
+            ok=self.settles(result),
+            result=self._clean(result),
         )
 
     def tell_replaced(self, error: Exception) -> None:
@@ -223,3 +282,14 @@ class Task:
 
 
 _NOTHING: AbstractContextManager[None] = nullcontext()
+
+
+def _counted(attempts: int | None) -> int | None:
+    """A number of attempts."""
+    if attempts is None:
+        return None
+    if isinstance(attempts, bool) or not isinstance(attempts, int):
+        raise TypeError(f"outlast: attempts is {attempts!r}, and must be an int, or None")
+    if attempts < 1:
+        raise ValueError(f"outlast: attempts is {attempts}, and must be 1 or more")
+    return attempts

@@ -7,10 +7,12 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import trio
+
+T = TypeVar("T")
 
 
 def sleep(seconds: float) -> Awaitable[None]:
@@ -20,6 +22,23 @@ def sleep(seconds: float) -> Awaitable[None]:
 
         return anyio.sleep(seconds)
     return asyncio.sleep(seconds)
+
+
+async def within(seconds: float, what: Awaitable[T]) -> T:
+    """What something awaited gives, if it does so in time; else it is cancelled.
+
+    Raises:
+        TimeoutError: If it does not; before Python 3.11 asyncio has one of its own.
+    """
+    if _in_trio():
+        import anyio
+
+        with anyio.fail_after(seconds):
+            return await what
+    if not hasattr(asyncio, "timeout"):
+        return await asyncio.wait_for(what, seconds)
+    async with asyncio.timeout(seconds):
+        return await what
 
 
 class Signal:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .._call.errors import PolicyError
-from .._plugin import file
+from .._policy.bundled import built_in
 from .._run.policy import Policy
 from ._generations import GENERATIONS, Generation
 from ._known import known, listed
@@ -183,12 +183,6 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _find(name: str) -> Path:
-    """A document's file: of this package, or beside the plugin, where a checkout
-    has those that the plugin carries.
-    """
-    packaged = Path(__file__).with_name(name)
-    if packaged.is_file():
-        return packaged
-    plugin = file.find().parent
-    beside = plugin / name
-    return beside if beside.is_file() else plugin / "policy" / "builtin" / name
+    """A document's file: of this folder, or that of a policy which the plugin carries."""
+    here = Path(__file__).with_name(name)
+    return here if here.is_file() else built_in(here.stem)

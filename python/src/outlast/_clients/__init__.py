@@ -1,0 +1,1 @@
+"""What the transports for clients of HTTP have in common."""

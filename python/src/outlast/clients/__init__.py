@@ -1,0 +1,28 @@
+"""Clients of HTTP that ride out a server's restart, a line each::
+
+    httpx.Client(transport=outlast.clients.httpx.Transport())
+    session.mount("https://", outlast.clients.requests.HTTPAdapter())
+    outlast.clients.urllib3.PoolManager()
+    outlast.clients.aiohttp.session()
+
+Each takes :class:`ClientOptions`. A client is imported by its own module only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._clients.options import ClientOptions
+from .._clients.routes import ClientRequest
+
+
+def __getattr__(name: str) -> Any:
+    """The modules ``aiohttp``, ``httpx``, ``requests`` and ``urllib3``, loaded when asked for."""
+    if name in ("aiohttp", "httpx", "requests", "urllib3"):
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["ClientOptions", "ClientRequest"]

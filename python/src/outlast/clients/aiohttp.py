@@ -1,0 +1,93 @@
+"""aiohttp that rides out a server's restart::
+
+    async with outlast.clients.aiohttp.session() as session:
+        ...
+
+It needs aiohttp 3.12, which brought what stands between a session and its connections.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+
+from .._clients.bodies import Body
+from .._clients.options import ClientOptions, Settings
+from .._clients.passing import AsyncPassing, answer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .._call.result import Result
+
+
+def session(**options: Any) -> aiohttp.ClientSession:
+    """A session that makes each request as often as the policy says. aiohttp's own second
+    try of a request whose connection broke, a PUT or DELETE too, is off in it.
+
+    Args:
+        options: As for ``aiohttp.ClientSession``, and :class:`outlast.clients.ClientOptions`.
+
+    Raises:
+        PolicyError: If there is no such policy.
+        TypeError: If there is no such option, also where aiohttp is older than 3.12.
+        ValueError: If an option is out of bounds.
+    """
+    own = options.keys() & ClientOptions.__annotations__.keys()
+    settings = Settings({name: options.pop(name) for name in own}, single=True)  # type: ignore[arg-type]
+    middlewares = (*options.pop("middlewares", ()), _Middleware(settings))
+    made = aiohttp.ClientSession(middlewares=middlewares, **options)
+    made._retry_connection = False
+    return made
+
+
+class _Middleware:
+    """Stands next to the connection: it is the last, so that each of its requests is one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def __call__(
+        self,
+        request: aiohttp.ClientRequest,
+        handler: Callable[[aiohttp.ClientRequest], Awaitable[aiohttp.ClientResponse]],
+    ) -> aiohttp.ClientResponse:
+        url = request.url
+        task = self._settings.task(
+            request.method,
+            lambda: str(url),
+            request.headers,
+            (url.host or "", url.port or 0),
+            request.proxy is None and type(request.session.connector) is aiohttp.TCPConnector,
+        )
+        if task is None:
+            return await handler(request)
+        return await AsyncPassing(
+            self._settings,
+            task,
+            lambda: handler(request),
+            _answered,
+            _close,
+            _Payload(request.body),
+        ).run()
+
+
+def _answered(response: aiohttp.ClientResponse) -> Result:
+    return answer(response.status, response.headers, response.reason)
+
+
+async def _close(response: aiohttp.ClientResponse) -> None:
+    response.close()
+
+
+class _Payload(Body):
+    """What a request sends, which aiohttp rewinds where it can."""
+
+    def spent(self) -> str:
+        """Why it cannot be sent again."""
+        self.begun = bool(getattr(self.content, "consumed", False))
+        return super().spent()
+
+
+__all__ = ["session"]
