@@ -144,10 +144,14 @@ def test_what_a_body_sends_is_seen(clock: VirtualClock) -> None:
                 break
             httpx.post(f"http://127.0.0.1:{port}/", content=b"x", trust_env=False)
     assert made == [1, 2, 3]
-    with serving(closes) as server, pytest.raises(outlast.Indeterminate, match="had left"):
+
+    def post(url: str) -> None:
         for attempt in outlast.attempts(remote=True, write=True):
             with attempt:
-                httpx.post(server.url, content=b"x", trust_env=False)
+                httpx.post(url, content=b"x", trust_env=False)
+
+    with serving(closes) as server, pytest.raises(outlast.Indeterminate, match="had left"):
+        post(server.url)
     assert server.applied == 1
 
 

@@ -33,7 +33,8 @@ WRITE: dict[str, Any] = {"remote": True, "write": True}
 
 def test_another_window(clock: VirtualClock) -> None:
     outcome = ended(outlast.retry(**READ, max_wait=7)(refuse))
-    assert (outcome.reason, clock.now()) == ("window", pytest.approx(7.0))
+    assert outcome.reason == "window"
+    assert clock.now() == pytest.approx(7.0)
     policy = Policy("network").with_max_wait(0.25)
     assert isinstance(policy, Policy)
     assert policy.document["budgets"]["unavailable"]["max_wait"] == "250ms"
@@ -204,7 +205,8 @@ def test_a_time_limit_that_nobody_can_keep() -> None:
 
 def test_an_exception_that_ends_many_calls_has_one_note(clock: VirtualClock) -> None:
     error = ConnectionRefusedError(111, "Connection refused")
-    error.__dict__["__notes__"] = ["the caller's own"]
+    notes = vars(error)
+    notes["__notes__"] = ["the caller's own"]
 
     @outlast.retry(**READ, attempts=1, reraise=True)
     def ask() -> None:
@@ -213,6 +215,5 @@ def test_an_exception_that_ends_many_calls_has_one_note(clock: VirtualClock) -> 
     for _ in range(3):
         with pytest.raises(ConnectionRefusedError):
             ask()
-    notes = error.__notes__ if hasattr(error, "add_note") else ["the caller's own", ""]
-    assert notes[0] == "the caller's own"
-    assert len(notes) == 2
+    assert notes["__notes__"][0] == "the caller's own"
+    assert len(notes["__notes__"]) == (2 if hasattr(error, "add_note") else 1)

@@ -31,7 +31,7 @@ class ClientOptions(TypedDict, total=False):
         repeatable: Writes that may be applied twice without harm; these are tried again
             as reads are. A PUT that comes late may overwrite what another has written
             meanwhile.
-        honours_idempotency_key: Writes whose server applies those of one Idempotency-Key
+        honours_key: Writes whose server applies those of one Idempotency-Key
             once: they are repeatable if they have that header.
         refuses_before_acting: Requests whose server answers 409, 410, 412, 422, 429 and
             503 before it does anything.
@@ -52,7 +52,7 @@ class ClientOptions(TypedDict, total=False):
     attempts: int | None
     budget: float | None
     repeatable: Routes
-    honours_idempotency_key: Routes
+    honours_key: Routes
     refuses_before_acting: Routes
     ready: str | Readiness | None
     label: str | Callable[[ClientRequest], str]
@@ -95,7 +95,7 @@ class Settings:
         self._kept: dict[Any, RequestTask] = {}
         self._routes: dict[str, Routes] = {
             "repeatable": options.get("repeatable", False),
-            "honours_idempotency_key": options.get("honours_idempotency_key", False),
+            "honours_key": options.get("honours_key", False),
             "refuses_before_acting": options.get("refuses_before_acting", False),
         }
         self._choose()

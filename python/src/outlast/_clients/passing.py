@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from copy import copy
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._call.answers import retry_after
 from .._call.result import Result
+from .._evidence.requests import current
 from .._run import perform
 from .._run.decorator import attach, failure_of
+from .._run.steps import Done, Made
 from .._time import clock
 
 if TYPE_CHECKING:
+    from .._evidence.requests import Requests
     from .._run.steps import Ended
     from .bodies import Body
     from .options import Settings
@@ -63,6 +67,24 @@ class _Passing(Generic[R]):
     def spent(self) -> str:
         """Why the request cannot be sent again."""
         return "" if self._body is None else self._body.spent()
+
+    def _settled(self, seen: Requests | None, result: Result, started: float) -> R | None:
+        """The response, if the first attempt is all that there is to the request. This is the
+        way of nearly all requests, so it is a short one.
+        """
+        task = self._task
+        if not task.settles(result):
+            return None
+        if seen is not None:
+            seen.forget()
+        if task.listened_to:
+            at, told = clock.now(), copy(result)  # checked already, which takes its time
+            vars(told).update(started=started, ended=at)
+            result = told
+            task.tell_attempt(1, result, at)
+            task.succeeded(result, at)
+        task.ended(None)
+        return self._taken()
 
     def _taken(self) -> R | None:
         response, self._response = self._response, None
@@ -115,9 +137,20 @@ class Passing(_Passing[R]):
 
     def run(self) -> R:
         """Carry it out."""
+        task = self._task = self._task.begun()
+        seen, started = task.look_on(current.get()), clock.now()
         try:
-            ended = perform.run(self._task, self.attempt, clock.current().sleep, None, again=self)
-            return self._result(ended)
+            with task.around(1, started, seen):
+                done = Done(self.attempt())
+            response = self._settled(seen, done.value, started)
+            if response is not None:
+                return response
+        except BaseException as e:
+            done = Done(error=e)
+        made = Made(done, seen, started, clock.now())
+        sleep = clock.current().sleep
+        try:
+            return self._result(perform.run(task, self.attempt, sleep, None, self, made))
         finally:
             self.drop()
 
@@ -150,10 +183,23 @@ class AsyncPassing(_Passing[R]):
 
     async def run(self) -> R:
         """Carry it out."""
+        task = self._task = self._task.begun()
+        seen, started = task.look_on(current.get()), clock.now()
         try:
-            ended = await perform.arun(
-                self._task, self.attempt, clock.current().asleep, None, again=self
-            )
+            with task.around(1, started, seen):
+                done = Done(await self.attempt())
+            response = self._settled(seen, done.value, started)
+            if response is not None:
+                return response
+        except GeneratorExit as e:
+            task.ended(e)
+            raise
+        except BaseException as e:
+            done = Done(error=e)
+        made = Made(done, seen, started, clock.now())
+        sleep = clock.current().asleep
+        try:
+            ended = await perform.arun(task, self.attempt, sleep, None, self, made)
             return self._result(ended)
         finally:
             if self._response is not None:

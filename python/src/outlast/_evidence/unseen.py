@@ -39,6 +39,8 @@ IN_C = {
 """Packages that write to sockets by themselves, by a module that is loaded once
 they can. What they send, and in whose name, cannot be told."""
 
+_IN_C = IN_C.keys()
+
 unwatched: set[str] = set()
 """Why something is not watched that should be, for a person."""
 
@@ -50,9 +52,9 @@ def not_known(name: str) -> None:
 
 def unseen(modules: Mapping[str, Any]) -> str:
     """What is loaded that can send without being seen; ``""`` if nothing is."""
-    for name, what in IN_C.items():
-        if name in modules:
-            return f"{what} is loaded, and cannot be watched"
+    if not _IN_C.isdisjoint(modules.keys()):  # each request asks, so it is a quick one
+        name = next(name for name in IN_C if name in modules)
+        return f"{IN_C[name]} is loaded, and cannot be watched"
     why = _thick(modules) or _green(modules) or _loop(modules)
     return why or next(iter(unwatched), "")
 

@@ -26,6 +26,7 @@ from .steps import (
     LetGo,
     LoadPlugin,
     LookWhetherClosed,
+    Made,
     MakeAttempt,
     MakeRepair,
     Step,
@@ -63,13 +64,14 @@ class Driver:
         error: What ended the call without an outcome.
     """
 
-    def __init__(self, task: Task, again: Again | None = None) -> None:
+    def __init__(self, task: Task, again: Again | None = None, made: Made | None = None) -> None:
         self._task = task
         self._again = again
+        self._made = made
         self._most = 1 if limits.off else task.attempts
         self._session: Session | None = None
         self.now = task.clock or clock.current().now
-        self.began = self.now()
+        self.began = self.now() if made is None else made.started
         self.seen = 0
         self.raised: Exception | None = None
         self.error: BaseException | None = None
@@ -141,13 +143,15 @@ class Driver:
         """Make an attempt. The value is its result, with its times."""
         self.look_away()
         self._waited = False
-        seen = self._task.look_on(self._outer)
-        started = self.now()
         late = next((before.late for before in self._unsent if before.late), "")
-        done = (
-            Done(_LATE) if late else (yield MakeAttempt(self._task.around(attempt, started, seen)))
-        )
-        ended = self.now()
+        made, self._made = self._made, None
+        if made is None:
+            seen, started = self._task.look_on(self._outer), self.now()
+            within = self._task.around(attempt, started, seen)
+            done = Done(_LATE) if late else (yield MakeAttempt(within))
+            ended = self.now()
+        else:
+            done, seen, started, ended = made.done, made.seen, made.started, made.ended
         try:
             result = checked(_LATE if late else self._result(done, seen))
         except BaseException as e:

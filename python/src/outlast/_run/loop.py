@@ -16,7 +16,8 @@ from .watched_wait import WatchedWait
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from .._evidence.requests import Requests
+    from contextlib import AbstractContextManager
+
     from .task import Task
 
 
@@ -24,8 +25,8 @@ class _Loop:
     """The loop's part that waits for nothing."""
 
     def __init__(self, task: Task, reraise: bool) -> None:
-        self._task, self._reraise = task, reraise
-        self._driver = Driver(task)
+        self._task, self._reraise = task.begun(), reraise
+        self._driver = Driver(self._task)
         self._steps = self._driver.steps()
         self._step: Step | None = None
         self._ended: Ended | None = None
@@ -52,15 +53,15 @@ class _Loop:
         if not isinstance(self._step, MakeAttempt):
             return None
         self._number += 1
-        self._block = AttemptBlock(self, self._number, self._step.seen)
+        self._block = AttemptBlock(self, self._number, self._step.within)
         return self._block
 
     def failure(self) -> BaseException | None:
-        """What the call ends with, if it has not ended well."""
+        """What the call ends with, if it has ended, and not well."""
         ended, self._ended = self._ended, None
-        self._driver.look_away()
         if ended is None:
             return None
+        self._driver.close()
         if ended.error is not None and ended.raised is not None:
             ended.error.__cause__ = ended.raised
         if ended.error is not None or ended.outcome is None or ended.outcome.ok:
@@ -77,11 +78,13 @@ class AttemptBlock:
         over: Whether it has been made.
     """
 
-    def __init__(self, loop: _Loop, number: int, seen: Requests | None) -> None:
+    def __init__(
+        self, loop: _Loop, number: int, within: AbstractContextManager[None]
+    ) -> None:
         self.number = number
         self.over = False
         self._loop = loop
-        self._within = Within(seen)
+        self._within = within
 
     def __enter__(self) -> AttemptBlock:
         self._within.__enter__()
@@ -93,7 +96,7 @@ class AttemptBlock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        self._within.__exit__()
+        self._within.__exit__(kind, error, traceback)
         self.over = True
         loop = self._loop
         loop.go_on(Done(_SUCCESS) if error is None else Done(error=error))
@@ -147,7 +150,9 @@ class AsyncAttemptLoop(_Loop):
                 try:
                     with Within(None):
                         done = Done(await self._carry_out(self._step))
-                except GeneratorExit:
+                except GeneratorExit as e:
+                    self._driver.error = e
+                    self._driver.close()
                     raise
                 except BaseException as e:
                     done = Done(error=e)

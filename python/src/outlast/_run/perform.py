@@ -18,6 +18,7 @@ from .steps import (
     LetGo,
     LoadPlugin,
     LookWhetherClosed,
+    Made,
     MakeAttempt,
     MakeRepair,
     Step,
@@ -97,10 +98,11 @@ def run(
     sleep: Sleep,
     repair: Repairer | None = None,
     again: Again | None = None,
+    made: Made | None = None,
 ) -> Ended:
     """Carry out a task on the calling thread."""
-    task = task.begun()
-    driver = Driver(task, again)
+    task = task if made else task.begun()
+    driver = Driver(task, again, made)
     try:
         with Within(None):  # what is done besides the attempts is no part of one around it
             return complete(driver.steps(), performer(task, attempt, sleep, repair))
@@ -114,12 +116,13 @@ async def arun(
     sleep: AsyncSleep,
     repair: AsyncRepairer | None = None,
     again: Again | None = None,
+    made: Made | None = None,
 ) -> Ended:
     """Carry out a task in the calling task of an event loop. Thousands may wait here,
     so there is little that they hold.
     """
-    task = task.begun()
-    driver = Driver(task, again)
+    task = task if made else task.begun()
+    driver = Driver(task, again, made)
     steps = driver.steps()
     try:
         with Within(None):

@@ -77,6 +77,18 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """An attempt that was made before there was anything to drive: its end, what was seen of
+    it, and when it began and ended.
+    """
+
+    done: Done
+    seen: Requests | None
+    started: float
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How a call ended: with an outcome or an error, and the exception of the
     last attempt if it raised one.

@@ -183,6 +183,11 @@ class Task:
         except Exception:  # by a property or a text of its own: then it says nothing
             return None
 
+    @property
+    def listened_to(self) -> bool:
+        """Whether there is anybody to tell."""
+        return bool(self._hooks)
+
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""
         if self._hooks:

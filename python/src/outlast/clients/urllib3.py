@@ -92,8 +92,8 @@ def _close(response: Any) -> None:
 
 def _redirects_only(retries: Any) -> Any:
     """urllib3's retries without those that make a request again."""
-    if retries is False:
-        return False
+    if retries is None or retries is False:
+        return _ONCE if retries is None else False
     if not isinstance(retries, urllib3.Retry):
         retries = urllib3.Retry.from_int(retries)
     redirects = retries.total if retries.redirect is None else retries.redirect
@@ -106,6 +106,9 @@ def _redirects_only(retries: Any) -> Any:
         redirect=redirects,
         status_forcelist=(),
     )
+
+
+_ONCE = _redirects_only(urllib3.Retry.DEFAULT)
 
 
 __all__ = ["PoolManager", "ProxyManager"]
