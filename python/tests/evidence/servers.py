@@ -176,7 +176,11 @@ class Server:
                 listener.shutdown(socket.SHUT_RDWR)
             listener.close()
         for connection in list(self._open):
-            reset(connection)
+            with suppress(OSError):
+                _reset_at_close(connection)
+                # Its own thread closes it: what that still writes would go to whoever has
+                # the number by then.
+                connection.shutdown(socket.SHUT_RDWR)
 
     def away(self, seconds: float) -> Server:
         """Stop, and come back after so many seconds."""
@@ -269,8 +273,12 @@ def _some(connection: socket.socket) -> bytes:
 def reset(connection: socket.socket) -> None:
     """End a connection as a process does that dies with something unread."""
     with suppress(OSError):
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        _reset_at_close(connection)
     connection.close()
+
+
+def _reset_at_close(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 # Answers.

@@ -52,8 +52,9 @@ class Once(Body):
         self._given = content
 
     def __iter__(self) -> Iterator[Any]:
-        self.begun = True
-        return iter(self._given)
+        for part in self._given:
+            self.begun = True
+            yield part
 
 
 class OnceRead(Once):

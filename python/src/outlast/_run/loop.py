@@ -14,9 +14,8 @@ from .steps import Done, Ended, MakeAttempt, Step, Wait
 from .watched_wait import WatchedWait
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from .task import Task
 
@@ -78,9 +77,7 @@ class AttemptBlock:
         over: Whether it has been made.
     """
 
-    def __init__(
-        self, loop: _Loop, number: int, within: AbstractContextManager[None]
-    ) -> None:
+    def __init__(self, loop: _Loop, number: int, within: AbstractContextManager[None]) -> None:
         self.number = number
         self.over = False
         self._loop = loop

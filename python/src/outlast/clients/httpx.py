@@ -136,11 +136,12 @@ class _Stream(Body, httpx.SyncByteStream, httpx.AsyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         self.begun = True
-        return iter(self._stream)
+        yield from self._stream
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         self.begun = True
-        return self._stream.__aiter__()  # type: ignore[no-any-return]
+        async for part in self._stream:
+            yield part
 
 
 __all__ = ["AsyncTransport", "Transport"]

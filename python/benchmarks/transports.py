@@ -1,6 +1,6 @@
 """What a transport costs a request that succeeds, beside the same client without it.
 
-    python benchmarks/clients.py
+    python benchmarks/transports.py
 
 Requests of both kinds follow each other in pairs, in one process, on connections that are
 kept, to a server in another process which answers with 2 bytes. Of each pair's difference

@@ -1,0 +1,500 @@
+"""What a transport does besides what becomes of a fault: bodies, responses, options."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+import requests
+import urllib3
+
+import outlast
+import outlast.clients
+from evidence.servers import (
+    Exchange,
+    Server,
+    closed_port,
+    closes,
+    ok,
+    quick,
+    resets,
+    says,
+    serving,
+)
+from outlast import Policy
+from outlast import events as e
+from outlast.testing import VirtualClock, no_retries
+
+from .kinds import CLIENTS, REFUSED
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of failing clients
+
+each = pytest.mark.parametrize("client", list(CLIENTS))
+
+PUT = {"repeatable": True}
+
+
+def returns(server: Server, after: int = 2) -> Callable[[e.Event], None]:
+    """Lets a server come back once so many attempts have ended."""
+
+    def told(event: e.Event) -> None:
+        if isinstance(event, e.AttemptEnded) and event.attempt == after:
+            server.start()
+
+    return told
+
+
+class Keeps:
+    """Answers by a script, and keeps the bodies that came."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses, self.got = list(statuses), list[bytes]()
+
+    def __call__(self, exchange: Exchange) -> None:
+        _, _, body = exchange.request.partition(b"\r\n\r\n")
+        self.got.append(body)
+        exchange.apply()
+        exchange.respond(self.statuses.pop(0) if self.statuses else 200)
+
+
+@pytest.fixture(autouse=True)
+def quiet(events: list[e.Event]) -> list[e.Event]:
+    return events
+
+
+# What comes out in the end.
+
+
+@each
+def test_the_clients_own_exception_comes_out(client: str, clock: VirtualClock) -> None:
+    url = f"http://127.0.0.1:{closed_port()}/"
+    with CLIENTS[client](budget=5) as ask, pytest.raises(REFUSED[client]) as raised:
+        ask("POST", url, b"x")
+    outcome = outlast.outcome_of(raised.value)
+    assert outcome is not None
+    assert (outcome.type, outcome.reason) == ("exhausted", "call")
+    assert clock.now() == pytest.approx(5)
+    assert any(
+        "gave up after" in note for note in getattr(raised.value, "__notes__", ["gave up after"])
+    )
+
+
+@each
+def test_a_call_error_for_whoever_wants_that(client: str, clock: VirtualClock) -> None:
+    url = f"http://127.0.0.1:{closed_port()}/"
+    gave_up = pytest.raises(outlast.Exhausted, match="POST 127.0.0.1: gave up")
+    with CLIENTS[client](attempts=2, reraise=False) as ask, gave_up as raised:
+        ask("POST", url, b"x")
+    assert isinstance(raised.value.__cause__, REFUSED[client])
+
+
+@each
+def test_the_last_response_comes_out_readable(client: str, clock: VirtualClock) -> None:
+    answers = [says(503, body=b"no %d" % n) for n in range(3)]
+    with serving(*answers) as server, CLIENTS[client](attempts=2) as ask:
+        got = ask("GET", server.url)
+    assert (got.status, got.text, server.applied) == (503, b"no 1", 2)
+    outcome = outlast.outcome_of(got.response)
+    assert outcome is not None
+    assert (outcome.type, outcome.reason) == ("exhausted", "attempts")
+
+
+@each
+def test_a_write_that_a_status_leaves_in_doubt(client: str, clock: VirtualClock) -> None:
+    with serving(says(503)) as server, CLIENTS[client]() as ask:
+        got = ask("PUT", server.url, b"x")
+    assert (got.status, server.applied) == (503, 1)
+    assert getattr(outlast.outcome_of(got.response), "type", "") == "indeterminate"
+
+
+@each
+def test_answers_that_no_rule_waits_for_are_the_callers(
+    client: str, clock: VirtualClock, quiet: list[e.Event]
+) -> None:
+    with serving(says(404), says(500), says(409)) as server, CLIENTS[client]() as ask:
+        for status in (404, 500, 409, 200):
+            got = ask("POST", server.url, b"x")
+            assert got.status == status
+            assert outlast.outcome_of(got.response) is None
+    assert not [event for event in quiet if isinstance(event, (e.Loaded, e.Waiting))]
+    ends = [event.outcome.type for event in quiet if isinstance(event, e.Stopped)]
+    assert ends == ["ok"] * 4
+
+
+@each
+def test_what_is_dropped_is_closed_before_the_wait(client: str) -> None:
+    """A server that drains waits for the connections that it has."""
+    answered, left = threading.Event(), threading.Event()
+
+    def refuse(exchange: Exchange) -> None:
+        exchange.respond(503, b"x" * 500_000)
+        exchange.stays = False
+        answered.set()
+        while exchange.connection.recv(65536):
+            pass
+        left.set()
+
+    def told(event: e.Event) -> None:
+        if isinstance(event, e.Waiting):
+            assert left.wait(5)
+
+    with serving(refuse) as server, CLIENTS[client](policy=Policy(quick()), observe=told) as ask:
+        assert ask("GET", server.url).status == 200
+    assert answered.is_set()
+
+
+# Bodies.
+
+
+@each
+def test_bytes_are_sent_again(client: str, clock: VirtualClock) -> None:
+    keeps = Keeps(503, 503)
+    with serving(keeps, keeps, keeps) as server, CLIENTS[client](**PUT) as ask:
+        assert ask("PUT", server.url, b"all of it").status == 200
+    assert keeps.got == [b"all of it"] * 3
+
+
+def parts() -> Iterator[bytes]:
+    yield b"one"
+    yield b"two"
+
+
+@each
+def test_a_stream_that_was_read_is_not_sent_again(client: str, clock: VirtualClock) -> None:
+    keeps = Keeps(503)
+    with serving(keeps, keeps) as server, CLIENTS[client](**PUT) as ask:
+        got = ask("PUT", server.url, parts())
+    assert (got.status, len(keeps.got)) == (503, 1)
+    outcome = outlast.outcome_of(got.response)
+    assert outcome is not None
+    assert "not tried again, since it cannot be repeated" in outcome.message
+    assert "can be read only once, and was read" in outcome.evidence
+
+
+@each
+def test_a_stream_that_was_not_read_is(client: str, clock: VirtualClock) -> None:
+    keeps = Keeps()
+    server = Server(keeps)
+    with CLIENTS[client](observe=returns(server)) as ask:
+        assert ask("POST", server.url, parts()).status == 200
+    server.stop()
+    (body,) = keeps.got
+    assert b"one" in body
+    assert b"two" in body
+
+
+@pytest.mark.parametrize("client", ["requests", "urllib3", "aiohttp"])
+def test_a_file_is_sent_from_where_it_stood(client: str, clock: VirtualClock) -> None:
+    keeps, file = Keeps(503), io.BytesIO(b"not this, but this")
+    file.seek(len(b"not this, "))
+    with serving(keeps, keeps) as server, CLIENTS[client](**PUT) as ask:
+        assert ask("PUT", server.url, file).status == 200
+    assert [b"but this" in body and b"not" not in body for body in keeps.got] == [True, True]
+
+
+def test_a_pipe_cannot_be_sent_again(clock: VirtualClock) -> None:
+    keeps, (reads, writes) = Keeps(503), os.pipe()
+    with open(writes, "wb") as pipe:
+        pipe.write(b"piped")
+    with (
+        serving(keeps, keeps) as server,
+        CLIENTS["urllib3"](**PUT) as ask,
+        open(reads, "rb") as file,
+    ):
+        assert ask("PUT", server.url, file).status == 503
+    assert len(keeps.got) == 1
+
+
+# Which writes are repeated.
+
+
+@each
+def test_a_put_is_a_write(client: str, clock: VirtualClock) -> None:
+    """aiohttp by itself would make it twice."""
+    for method in ("PUT", "DELETE", "PATCH"):
+        with serving(ok, closes, closes) as server, CLIENTS[client]() as ask:
+            ask("GET", server.url)
+            with pytest.raises(Exception) as raised:
+                ask(method, server.url)
+        assert getattr(outlast.outcome_of(raised.value), "type", "") == "indeterminate"
+        assert server.applied == 2
+
+
+@each
+@pytest.mark.parametrize(
+    ("options", "headers", "applied"),
+    [
+        ({"repeatable": True}, {}, 2),
+        ({"repeatable": "PUT /items/*"}, {}, 2),
+        ({"repeatable": ["DELETE /**", "PUT /items/*/name"]}, {}, 1),
+        ({"repeatable": lambda request: request.url.endswith("/items/7")}, {}, 2),
+        ({"repeatable": lambda request: request.method == "PATCH"}, {}, 1),
+        ({"honours_key": "PUT /items/*"}, {"idempotency-key": "k"}, 2),
+        ({"honours_key": "PUT /items/*"}, {}, 1),
+        ({"honours_key": "PUT http://elsewhere.example/items/*"}, {"Idempotency-Key": "k"}, 1),
+    ],
+)
+def test_which_are_repeated(
+    client: str, options: Any, headers: Any, applied: int, clock: VirtualClock
+) -> None:
+    with serving(resets) as server, CLIENTS[client](**options) as ask:
+        if applied == 2:
+            assert ask("PUT", server.url + "items/7", b"x", headers).status == 200
+        else:
+            with pytest.raises(Exception) as raised:
+                ask("PUT", server.url + "items/7", b"x", headers)
+            assert getattr(outlast.outcome_of(raised.value), "type", "") == "indeterminate"
+    assert server.applied == applied
+
+
+@each
+def test_a_server_that_refuses_before_it_acts(client: str, clock: VirtualClock) -> None:
+    answers = [says(429), says(503)]
+    with serving(*answers) as server, CLIENTS[client](refuses_before_acting="POST /**") as ask:
+        assert ask("POST", server.url, b"x").status == 200
+
+
+@pytest.mark.parametrize("route", ["/items", "put /items", "PUT items", "PUT  /items", ""])
+def test_routes_that_cannot_be(route: str) -> None:
+    with pytest.raises(ValueError, match="repeatable has the route"):
+        outlast.clients.httpx.Transport(repeatable=route)
+
+
+# Options.
+
+
+@each
+def test_options_that_cannot_be(client: str) -> None:
+    for options, error in (
+        ({"budget": 0}, ValueError),
+        ({"attempts": 0}, ValueError),
+        ({"max_wait": 0}, ValueError),
+        ({"ready": "nowhere"}, ValueError),
+        ({"policy": "nosuch"}, outlast.PolicyError),
+    ):
+        with pytest.raises(error), CLIENTS[client](**options):
+            pass
+    with pytest.raises(TypeError, match="retries"):
+        outlast.clients.httpx.Transport(retries=3)  # type: ignore[call-arg]
+
+
+@each
+def test_options_of_single_requests(client: str, clock: VirtualClock) -> None:
+    url = f"http://127.0.0.1:{closed_port()}/"
+    with CLIENTS[client]() as ask:
+        with outlast.options(attempts=2), pytest.raises(REFUSED[client]) as raised:
+            ask("GET", url)
+        assert getattr(outlast.outcome_of(raised.value), "attempts", 0) == 2
+        with no_retries(), pytest.raises(REFUSED[client]) as raised:
+            ask("GET", url)
+        assert getattr(outlast.outcome_of(raised.value), "attempts", 0) == 1
+        with outlast.options(max_wait=3), pytest.raises(REFUSED[client]) as raised:
+            ask("GET", url)
+        assert getattr(outlast.outcome_of(raised.value), "reason", "") == "window"
+
+
+def test_options_in_a_request_of_httpx(clock: VirtualClock) -> None:
+    with (
+        serving(resets) as server,
+        httpx.Client(transport=outlast.clients.httpx.Transport()) as client,
+    ):
+        own = {"outlast": {"repeatable": True, "label": "put"}}
+        assert client.put(server.url, content=b"x", extensions=own).status_code == 200
+        with pytest.raises(TypeError, match="'retries' is none of outlast.CallOptions"):
+            client.get(server.url, extensions={"outlast": {"retries": 1}})
+
+
+@each
+def test_labels_and_secrets(client: str, clock: VirtualClock, quiet: list[e.Event]) -> None:
+    with serving(ok, ok) as server:
+        with CLIENTS[client]() as ask:
+            ask("GET", server.url + "people?token=s3cret")
+        with CLIENTS[client](label=lambda request: request.url, secrets=["s3cret"]) as ask:
+            ask("GET", server.url + "people?token=s3cret")
+    labels = [event.call.label for event in quiet if isinstance(event, e.Stopped)]
+    assert labels == ["GET 127.0.0.1", f"{server.url}people?token=[redacted]"]
+
+
+@each
+def test_an_attempt_around_it_is_the_one_that_is_made_again(
+    client: str, clock: VirtualClock, quiet: list[e.Event]
+) -> None:
+    server = Server()
+    with CLIENTS[client]() as ask:
+
+        @outlast.retry(remote=True, write=True, observe=returns(server))
+        def call() -> int:
+            status: int = ask("POST", server.url, b"x").status
+            return status
+
+        assert call() == 200
+    server.stop()
+    assert [type(event) for event in quiet].count(e.Stopped) == 1
+    assert server.applied == 1
+
+
+def returns_in_a_wait(server: Server) -> Callable[[e.Event], None]:
+    """Lets a server come back in the middle of the first wait that is long."""
+
+    def told(event: e.Event) -> None:
+        if isinstance(event, e.Waiting) and event.delay > 3:
+            threading.Timer(0.3, server.start).start()
+
+    return told
+
+
+@each
+def test_it_is_woken_when_its_server_accepts(client: str, quiet: list[e.Event]) -> None:
+    """By the request's own address: reads do not sleep through the return."""
+    server = Server()
+    with CLIENTS[client](policy=AWAY, observe=returns_in_a_wait(server)) as ask:
+        assert ask("GET", server.url).status == 200
+    server.stop()
+    assert [event.by for event in quiet if isinstance(event, e.Woken)] == ["accepting"]
+
+
+def test_a_health_check_wakes_writes(quiet: list[e.Event]) -> None:
+    server = Server()
+    options = {"policy": AWAY, "observe": returns_in_a_wait(server)}
+    with CLIENTS["httpx"](ready=f"{server.url}readyz", **options) as ask:
+        assert ask("POST", server.url, b"x").status == 200
+    server.stop()
+    assert [event.by for event in quiet if isinstance(event, e.Woken)] == ["ready"]
+
+
+def away() -> Policy:
+    """A policy that soon waits for long."""
+    document = quick("150s")
+    document["budgets"]["unavailable"]["backoff"].update(base="100ms", multiplier=40, cap="30s")
+    return Policy(document)
+
+
+AWAY = away()
+
+
+def test_behind_a_proxy_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address that would be looked at is not the one that is asked."""
+    looked: list[Any] = []
+    monkeypatch.setattr("outlast._watch.watcher.join", lambda *args: looked.append(args))
+    dead, policy = f"http://127.0.0.1:{closed_port()}", Policy(quick("1s"))
+    proxied = httpx.HTTPTransport(proxy=dead)
+    session = requests.Session()
+    session.mount("http://", outlast.clients.requests.HTTPAdapter(policy=policy))
+    pool = outlast.clients.urllib3.ProxyManager(dead, policy=policy)
+    by_path = httpx.HTTPTransport(uds="/nonexistent/socket")
+    with (
+        httpx.Client(transport=outlast.clients.httpx.Transport(proxied, policy=policy)) as one,
+        httpx.Client(transport=outlast.clients.httpx.Transport(by_path, policy=policy)) as two,
+        session,
+        pool,
+    ):
+        for ask in (
+            lambda: one.get("http://server.example/"),
+            lambda: two.get("http://server.example/"),
+            lambda: session.get("http://server.example/", proxies={"http": dead}),
+            lambda: pool.request("GET", "http://server.example/"),
+        ):
+            with pytest.raises(Exception) as raised:
+                ask()
+            assert getattr(outlast.outcome_of(raised.value), "type", "") == "exhausted"
+    assert looked == []
+
+
+# Single clients.
+
+
+def test_a_session_can_be_pickled(clock: VirtualClock) -> None:
+    session = requests.Session()
+    session.mount("http://", outlast.clients.requests.HTTPAdapter(repeatable="PUT /**"))
+    again = pickle.loads(pickle.dumps(session))
+    with serving(resets) as server:
+        assert again.put(server.url, data=b"x").status_code == 200
+
+
+def test_urllib3_follows_as_many_redirects_as_ever(clock: VirtualClock) -> None:
+    def on(exchange: Exchange) -> None:
+        exchange.respond(302, Location="/again")
+
+    with serving(*[on] * 9) as server, outlast.clients.urllib3.PoolManager() as pool:
+        with pytest.raises(urllib3.exceptions.MaxRetryError, match="too many redirects"):
+            pool.request("GET", server.url)
+        assert len(server.script) == 9 - 4
+        assert pool.request("GET", server.url, redirect=False).status == 302
+        assert pool.request("GET", server.url, retries=urllib3.Retry(redirect=9)).status == 200
+
+
+def test_urllib3_tries_nothing_again_by_itself(clock: VirtualClock) -> None:
+    for retries in (None, 5, urllib3.Retry(5, allowed_methods=None, status_forcelist=[500])):
+        with serving(*[says(500)] * 3) as server, outlast.clients.urllib3.PoolManager() as pool:
+            assert pool.request("POST", server.url, retries=retries).status == 500
+            assert server.applied == 1
+        with serving(closes, closes) as server, outlast.clients.urllib3.PoolManager() as pool:
+            with pytest.raises(urllib3.exceptions.HTTPError):
+                pool.request("POST", server.url, retries=retries)
+            assert server.applied == 1
+
+
+def test_a_transport_of_somebody_else_is_believed_as_far_as_it_is_seen(
+    clock: VirtualClock,
+) -> None:
+    class Twice(httpx.BaseTransport):
+        """Tries again by itself, and where nobody sees it."""
+
+        def __init__(self, url: str) -> None:
+            self.url = url
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            host, port = self.url.removeprefix("http://").strip("/").split(":")
+            with socket.create_connection((host, int(port))) as connection:
+                connection.sendall(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
+                connection.recv(100)
+            raise httpx.ConnectError("at the second try", request=request)
+
+    with serving() as server:
+        transport = outlast.clients.httpx.Transport(Twice(server.url))
+        with (
+            httpx.Client(transport=transport) as client,
+            pytest.raises(httpx.ConnectError) as raised,
+        ):
+            client.post(server.url)
+    assert getattr(outlast.outcome_of(raised.value), "type", "") == "indeterminate"
+    assert server.applied == 1
+
+
+def test_a_stream_is_left_alone_once_it_is_handed_out(clock: VirtualClock) -> None:
+    def half(exchange: Exchange) -> None:
+        exchange.apply()
+        exchange.half()
+
+    with (
+        serving(half) as server,
+        httpx.Client(transport=outlast.clients.httpx.Transport()) as client,
+        client.stream("GET", server.url) as answer,
+    ):
+        got = answer.iter_raw()
+        assert next(got) == b"half"
+        with pytest.raises(httpx.RemoteProtocolError):
+            next(got)
+    assert server.applied == 1
+
+
+def test_no_client_is_imported_that_nobody_asked_for() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, outlast; outlast.clients\n"
+        "assert not {'httpx', 'requests', 'urllib3', 'aiohttp'} & set(sys.modules)\n"
+        "import outlast.clients.urllib3\n"
+        "assert not {'httpx', 'requests', 'aiohttp'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'curl'"):
+        _ = outlast.clients.curl
