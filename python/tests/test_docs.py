@@ -17,10 +17,12 @@ import outlast
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT.parent / "docs"
 PAGES = [ROOT / "README.md", DOCS / "python.md", DOCS / "witan-core.md"]
+CLIENTS = DOCS / "http-clients.md"
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 PLACES: list[Any] = [
     outlast.retry,
+    outlast.attempts,
     outlast.run_command,
     outlast.Policy,
     outlast.Policy.run,
@@ -32,7 +34,9 @@ OPTIONS = set(outlast.RunOptions.__annotations__).union(
 )
 
 
-@pytest.mark.parametrize("page", [*PAGES, DOCS / "fleet.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*PAGES, DOCS / "fleet.md", DOCS / "http-clients.md"], ids=lambda page: page.name
+)
 def test_code(page: Path) -> None:
     blocks = BLOCK.findall(page.read_text("utf-8"))
     assert blocks
@@ -47,7 +51,7 @@ def test_code(page: Path) -> None:
         assert not failed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, CLIENTS], ids=lambda page: page.name)
 def test_names(page: Path) -> None:
     names = set(re.findall(r"\boutlast((?:\.[a-zA-Z_]\w*)+)(?!\.?[\w*])", page.read_text("utf-8")))
     names -= {".wasm"}

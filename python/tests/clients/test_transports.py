@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import pickle
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import requests
 import urllib3
+from typing_extensions import Never
 
 import outlast
 import outlast.clients
@@ -30,6 +34,7 @@ from evidence.servers import (
 )
 from outlast import Policy
 from outlast import events as e
+from outlast._watch.target import Target
 from outlast.testing import VirtualClock, no_retries
 
 from .kinds import CLIENTS, REFUSED
@@ -360,13 +365,40 @@ def test_it_is_woken_when_its_server_accepts(client: str, quiet: list[e.Event]) 
     assert [event.by for event in quiet if isinstance(event, e.Woken)] == ["accepting"]
 
 
-def test_a_health_check_wakes_writes(quiet: list[e.Event]) -> None:
+@pytest.mark.parametrize("ready", ["/readyz", "{url}readyz", "server"])
+def test_a_health_check_wakes_writes(ready: str, quiet: list[e.Event]) -> None:
     server = Server()
-    options = {"policy": AWAY, "observe": returns_in_a_wait(server)}
-    with CLIENTS["httpx"](ready=f"{server.url}readyz", **options) as ask:
+    check: Any = ready.replace("{url}", server.url)
+    if ready == "server":
+        check = outlast.ready.Server(server.url)
+    options = {"policy": AWAY, "observe": returns_in_a_wait(server), "ready": check}
+    with CLIENTS["httpx"](**options) as ask:
         assert ask("POST", server.url, b"x").status == 200
     server.stop()
     assert [event.by for event in quiet if isinstance(event, e.Woken)] == ["ready"]
+
+
+def test_what_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another server's health says nothing of this one, and one may want nobody to look."""
+    looked: list[str] = []
+
+    def join(target: Target, *_: object) -> Never:
+        looked.append(f"{target.scheme} {target.host} {target.port} {target.path}")
+        raise RuntimeError
+
+    monkeypatch.setattr("outlast._watch.watcher.join", join)
+    port = closed_port()
+    for ready, target in (
+        (None, f"tcp 127.0.0.1 {port} "),
+        ("off", None),
+        ("/up#204", f"http 127.0.0.1 {port} /up"),
+        ("http://127.0.0.1:1/up", "http 127.0.0.1 1 /up"),
+        ("http://elsewhere.example/up", f"tcp 127.0.0.1 {port} "),
+    ):
+        looked.clear()
+        with CLIENTS["urllib3"](ready=ready, max_wait=0.1) as ask, pytest.raises(Exception):  # noqa: B017
+            ask("GET", f"http://127.0.0.1:{port}/")
+        assert looked[:1] == ([] if target is None else [target])
 
 
 def away() -> Policy:
@@ -498,3 +530,20 @@ def test_no_client_is_imported_that_nobody_asked_for() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'curl'"):
         _ = outlast.clients.curl
+
+
+def test_the_lines_of_the_page(clock: VirtualClock) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "http-clients.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block.replace("http://graph:8080/", "http://127.0.0.1:1/"), names)
+    with serving(says(503), resets) as server:
+        assert names["client"].get(server.url).status_code == 200
+        assert names["session"].get(server.url).status_code == 200
+        assert names["pool"].request("GET", server.url).status == 200
+    with serving(resets) as server, httpx.Client(transport=names["transport"]) as client:
+        assert client.put(f"{server.url}orders/7/note", content=b"x").status_code == 200
+    with no_retries(), pytest.raises(REFUSED["aiohttp"]):
+        asyncio.run(names["people"]())
+    names["client"].close()
+    asyncio.run(names["coroutines"].aclose())

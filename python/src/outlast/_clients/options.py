@@ -35,9 +35,12 @@ class ClientOptions(TypedDict, total=False):
             once: they are repeatable if they have that header.
         refuses_before_acting: Requests whose server answers 409, 410, 412, 422, 429 and
             503 before it does anything.
-        ready: Sees whether the server is back: a URL of a health check, or such as
-            ``outlast.ready.Server``. Without it the request's own address is watched,
-            unless a proxy is in the way: that wakes reads, and never a write.
+        ready: Where the server's health is asked for while requests wait, so that writes
+            too go on as soon as it is good: a path, of each request's own address; a URL, as
+            ``outlast.ready.Server`` has it, for requests to its host; or another that sees
+            it. Else, and for requests to other hosts, the request's own address is
+            watched, which wakes reads. Nobody watches that where a proxy is in the way,
+            and nothing at all with ``"off"``.
         label: A name for messages, or what makes one of a request; else its method and
             host.
         observe: Is told of each request's events, besides the hooks.
@@ -66,8 +69,8 @@ KEY = "idempotency-key"
 MOST_KEPT = 1000
 """How many tasks are kept for requests that are alike (a choice)."""
 
-Origin = tuple[str, int]
-"""A host and a port."""
+Origin = tuple[str, str, int]
+"""A scheme, a host and a port."""
 
 
 class Settings:
@@ -99,17 +102,14 @@ class Settings:
             "refuses_before_acting": options.get("refuses_before_acting", False),
         }
         self._choose()
-        ready = options.get("ready")
-        if isinstance(ready, str):
-            from ..ready import Server
-
-            ready = Server(ready)
-        self._ready = ready
+        self._ready = options.get("ready")
+        if isinstance(self._ready, str) and self._ready != "off":
+            Address.of(("http", "", 80), self._ready)  # tells what is wrong with it now
         self._options: dict[str, Any] = {
             name: options[name] for name in ("observe", "secrets") if name in options
         }
         Call(remote=True, write=False, budget=self._budget)  # tells what is wrong with them now
-        self._new("GET", None, False, False, "")
+        self._new("GET", ("http", "", 0), False, False, False, "")
 
     def _choose(self) -> None:
         self._repeatable, self._keyed, self._refuses = (
@@ -165,9 +165,9 @@ class Settings:
         if task is None:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            task = self._new(method, origin if watched else None, repeatable, refuses, label)
+            task = self._new(method, origin, watched, repeatable, refuses, label)
             if not label:
-                task.call = overrides.labelled(task.call, f"{method} {origin[0]}")
+                task.call = overrides.labelled(task.call, f"{method} {origin[1]}")
             self._kept[key] = task
         wanted = overrides.given.get(None)
         if wanted is not None:
@@ -177,8 +177,25 @@ class Settings:
             task = task.with_options(cast("overrides.CallOptions", own))
         return task
 
+    def _readiness(self, origin: Origin, watched: bool) -> Readiness | None:
+        """What watches for a request's server."""
+        ready = self._ready
+        if isinstance(ready, str) and ready != "off" and (watched or not ready.startswith("/")):
+            named = Address.of(origin, ready)
+            if named is not None:
+                return named
+        if ready is None or isinstance(ready, str):
+            return Address.of(origin) if watched and ready != "off" else None
+        return ready
+
     def _new(
-        self, method: str, origin: Origin | None, repeatable: bool, refuses: bool, label: str
+        self,
+        method: str,
+        origin: Origin,
+        watched: bool,
+        repeatable: bool,
+        refuses: bool,
+        label: str,
     ) -> RequestTask:
         call = Call(
             remote=True,
@@ -188,9 +205,7 @@ class Settings:
             budget=self._budget,
             label=label,
         )
-        ready = self._ready
-        if ready is None and origin is not None:
-            ready = Address(*origin)
+        ready = self._readiness(origin, watched)
         return RequestTask(
             self._policy,
             call,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .._run.task import Task
+from .._watch.target import Target, parse
 
 if TYPE_CHECKING:
     from .._call.result import Result
@@ -24,16 +26,37 @@ class RequestTask(Task):
 
 
 class Address:
-    """Watches where a request goes: whether a connection is accepted there."""
+    """Watches where requests go. Nothing that looks is loaded before one waits."""
 
-    __slots__ = ("_host", "_port")
+    __slots__ = ("_target",)
 
-    def __init__(self, host: str, port: int) -> None:
-        self._host, self._port = host, port
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    @classmethod
+    def of(cls, origin: tuple[str, str, int], ready: str = "") -> Address | None:
+        """Watches a request's own address, or asks for a server's health.
+
+        Args:
+            origin: Where the request goes: a scheme, a host and a port.
+            ready: A path there, or a URL; ``""``: only whether connections are accepted.
+
+        Returns:
+            ``None`` if the URL is another host's.
+
+        Raises:
+            ValueError: If *ready* cannot be read.
+        """
+        scheme, host, port = origin
+        if not ready:
+            return cls(Target("tcp", host, port))
+        if not ready.startswith("/"):
+            target = parse(ready)
+            return cls(target) if target.host == host else None
+        return cls(replace(parse(f"{scheme}://host{ready}"), host=host, port=port))
 
     def watch(self, eager: bool, news: Callable[[], None]) -> Watch:
         """Begin to look."""
         from .._watch import watcher
-        from .._watch.target import Target
 
-        return watcher.join(Target("tcp", self._host, self._port), eager, news)
+        return watcher.join(self._target, eager, news)

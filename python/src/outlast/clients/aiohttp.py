@@ -58,7 +58,7 @@ class _Middleware:
             request.method,
             lambda: str(url),
             request.headers,
-            (url.host or "", url.port or 0),
+            (url.scheme, url.host or "", url.port or 0),
             request.proxy is None and type(request.session.connector) is aiohttp.TCPConnector,
         )
         if task is None:

@@ -17,6 +17,7 @@ import httpx
 from .._clients.bodies import Body
 from .._clients.options import Settings
 from .._clients.passing import AsyncPassing, Passing, answer
+from .._watch.target import DEFAULT_PORTS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -102,7 +103,7 @@ def _task(settings: Settings, request: httpx.Request, direct: bool) -> RequestTa
         request.method,
         lambda: str(url),
         request.headers,
-        (url.host, url.port or (443 if url.scheme == "https" else 80)),
+        (url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0)),
         direct,
         request.extensions.get(OPTION),
     )

@@ -17,6 +17,7 @@ from requests.utils import select_proxy
 from .._clients.bodies import body_of
 from .._clients.options import Settings
 from .._clients.passing import Passing, answer
+from .._watch.target import DEFAULT_PORTS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,7 +70,7 @@ class HTTPAdapter(requests.adapters.HTTPAdapter):
             request.method or "",
             lambda: url,
             request.headers,
-            (to.hostname or "", to.port or (443 if to.scheme == "https" else 80)),
+            (to.scheme, to.hostname or "", to.port or DEFAULT_PORTS.get(to.scheme, 0)),
             not select_proxy(url, proxies),
         )
 

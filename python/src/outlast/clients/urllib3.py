@@ -62,7 +62,7 @@ def _patient(pool: Any, settings: Settings) -> Any:
             method.upper(),
             lambda: url if "://" in url else f"{pool.scheme}://{pool.host}:{pool.port}{url}",
             headers,
-            (pool.host, pool.port),
+            (pool.scheme, pool.host, pool.port),
             pool.proxy is None,
         )
         if task is None:
