@@ -66,6 +66,10 @@ export type {
   RunOptions,
 } from "./run/options.js";
 export type { Clock } from "./time/clock.js";
+export { type FetchOptions, type RetryingFetch, retryingFetch } from "./transports/fetch.js";
+export { retryInterceptor } from "./transports/interceptor.js";
+export type { ClientRequest, Routes } from "./transports/routes.js";
+export { type TransportOptions, withOptions } from "./transports/settings.js";
 export type { Ready, Seen, Watch, Watcher } from "./watch/readiness.js";
 export { watcherOf } from "./watch/watcher.js";
 export type { Text } from "./wire/text.js";

@@ -116,7 +116,8 @@ export async function judgeResponse(
 
 const outcomes = new WeakMap<object, Outcome>();
 
-function remember(of: unknown, outcome: Outcome): void {
+/** Remembers how the call ended that ended with this. */
+export function remember(of: unknown, outcome: Outcome): void {
   if (typeof of === "object" && of !== null) {
     outcomes.set(of, outcome);
   }

@@ -21,6 +21,7 @@ const ORDER = [
   "run", // carries out a call
   "policy.ts",
   "retry.ts",
+  "transports", // clients' requests that are retried by themselves
   "wrap.ts",
   "attempts.ts",
   "command.ts",

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Result } from "outlast";
+import { type CallEvent, Policy, type Result } from "outlast";
 
 /** The folder of the package. */
 export const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -141,6 +141,50 @@ export function document(maxWait = "60s"): Record<string, unknown> {
       { kind: "away", when: [{ exit_codes: [7] }], then: [{ retry: "away" }] },
       { kind: "failed", then: [{ stop: { effects: "unknown" } }] },
     ],
+  };
+}
+
+/** The policy `network`, whose waits are of half a minute: who comes back sooner was woken. */
+export async function patient(): Promise<Policy> {
+  const { budgets, ...rest } = (await (await Policy.load("network")).document()) as {
+    budgets: Record<string, object>;
+  };
+  const backoff = { type: "exponential", base: "30s", multiplier: 2, cap: "60s", jitter: 0.1 };
+  const unavailable = { ...budgets.unavailable, backoff };
+  return Policy.load({ ...rest, name: "patient", budgets: { ...budgets, unavailable } });
+}
+
+/** A server that is away when a call first waits for it, and comes back a while later. */
+export async function returning(t: TestContext) {
+  const port = await closedPort();
+  const asked: string[] = [];
+  const types = new Set<string>();
+  let isReady = false;
+  const server = createServer(({ method, url }, answer) => {
+    asked.push(`${method} ${url}`);
+    answer.writeHead(isReady || url === "/" ? 200 : 503).end(method);
+  });
+  const timers: NodeJS.Timeout[] = [];
+  t.after(() => {
+    timers.forEach(clearTimeout);
+    shut(server);
+  });
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    port,
+    /** What it was asked for. */
+    asked,
+    /** Which events of the call there were. */
+    types,
+    isReady: () => isReady,
+    /** To be told of the call's events. */
+    observe({ type }: CallEvent) {
+      types.add(type);
+      if (type === "waiting" && timers.length === 0) {
+        timers.push(setTimeout(() => server.listen(port, "127.0.0.1"), 500));
+        timers.push(setTimeout(() => (isReady = true), 900));
+      }
+    },
   };
 }
 

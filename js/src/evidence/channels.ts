@@ -22,6 +22,14 @@ import {
   type Request,
 } from "./traffic.js";
 
+interface Unconnected {
+  readonly error: object;
+  readonly connectParams: { hostname: string; port: string; protocol: string };
+}
+
+/** The ports of URLs that name none. */
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
 /** Hears of the requests of `fetch` and undici. */
 export function hearUndici(): void {
   type Message = { request: Request; error?: unknown };
@@ -36,7 +44,9 @@ export function hearUndici(): void {
     markCarrier(socket, "undici");
     free(socket);
   });
-  on("undici:client:connectError", ({ error }: { error: object }) => failedEarly(error));
+  on("undici:client:connectError", ({ error, connectParams: to }: Unconnected) => {
+    failedEarly(error, { host: to.hostname, port: Number(to.port) || PORTS[to.protocol]! });
+  });
   on("undici:client:sendHeaders", ({ request, socket }: Message & { socket: Socket }) => {
     carry(socket, request);
     foundBy(socket, request);

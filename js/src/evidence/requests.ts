@@ -15,6 +15,10 @@ export interface Doubt {
   readonly claimable: boolean;
 }
 
+/** The caller's word that an attempt makes one request: for every attempt, or for those of which a
+ * request was seen. */
+export type Claim = boolean | "if seen";
+
 /** Where a server was reached. */
 export interface Peer {
   readonly host: string;
@@ -94,12 +98,12 @@ export class Requests {
    *
    * @param claimed The caller says that the attempt makes one request, and no other.
    */
-  doubt(claimed: boolean): Doubt | undefined {
+  doubt(claimed: Claim): Doubt | undefined {
     const left = this.#left();
     if (left) {
       return { why: left, claimable: false };
     }
-    if (claimed) {
+    if (this.#counts(claimed)) {
       return undefined;
     }
     const why = this.seen ? this.#meanwhile() : UNSEEN;
@@ -111,9 +115,13 @@ export class Requests {
    *
    * @param claimed The caller says so; what was seen counts for more.
    */
-  only(claimed: boolean): boolean {
+  only(claimed: Claim): boolean {
     const others = this.#used || this.#made > 1 || [...this.#sockets].some(mayCarry);
-    return !others && (claimed || (this.#made === 1 && !this.#meanwhile()));
+    return !others && (this.#counts(claimed) || (this.#made === 1 && !this.#meanwhile()));
+  }
+
+  #counts(claimed: Claim): boolean {
+    return claimed === "if seen" ? this.seen : claimed;
   }
 
   #left(): string {

@@ -4,7 +4,7 @@ import { anything, checkMembers, type Members } from "../arguments/members.js";
 import type { Result, Sent } from "../call/result.js";
 import type { Text } from "../wire/text.js";
 import { line, type Meaning, meaningOf } from "./failures.js";
-import { Requests } from "./requests.js";
+import { type Claim, Requests } from "./requests.js";
 import { retryAfterOf } from "./response.js";
 import { knownIn } from "./traffic.js";
 
@@ -43,8 +43,9 @@ export function resultOf(error: unknown, options: ResultOfOptions = {}): Result 
 }
 
 /** What is known of an attempt that an error has ended. */
-export interface Attempted extends ResultOfOptions {
+export interface Attempted {
   readonly requests?: Requests | undefined;
+  readonly onlyRequest?: Claim | undefined;
 }
 
 /** The same with what is known of the attempt that the error has ended. */
@@ -91,7 +92,7 @@ export function abortedResult(error: unknown, attempted: Attempted): Result {
 function sentIn({ requests, onlyRequest = false }: Attempted, isEarly = false): Sent {
   const unsent = requests
     ? (isEarly || requests.seen) && !requests.doubt(onlyRequest)
-    : isEarly && onlyRequest;
+    : isEarly && onlyRequest === true;
   return unsent ? "no" : "unknown";
 }
 

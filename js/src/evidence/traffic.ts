@@ -13,6 +13,7 @@ const makers = new WeakMap<object, Requests>();
 const idleBefore = new WeakMap<object, number>(); // by a request that was sent, or its error
 const freed = new WeakMap<Socket, number>(); // when a connection was begun, or last answered
 const early = new WeakMap<object, Early>(); // by the error of what never left
+const ends = new WeakMap<object, Peer>(); // by the error of a connection that never stood
 
 /** Why it is known that a server has not acted on a request: no connection stood, or the server
  * said so before it broke. */
@@ -144,9 +145,22 @@ export function failed(request: Request, error: unknown, why: Early | undefined)
   }
 }
 
-/** An error ended a connection before it stood. */
-export function failedEarly(error: object): void {
+/** An error ended a connection before it stood.
+ *
+ * @param to Where it was to lead. */
+export function failedEarly(error: object, to: Peer): void {
   early.set(error, "unconnected");
+  if (!ends.has(error)) {
+    ends.set(error, to); // of a proxy's tunnel, the proxy
+  }
+}
+
+/** Where the connection was to lead that an error, or one behind it, ended before it stood. */
+export function endOf(error: unknown, depth = 0): Peer | undefined {
+  if (typeof error !== "object" || error === null || depth > DEEP) {
+    return undefined;
+  }
+  return ends.get(error) ?? endOf((error as Error).cause, depth + 1);
 }
 
 /** The requests of a connection tell of themselves. */

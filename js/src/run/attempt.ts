@@ -73,7 +73,8 @@ export async function makeAttempt(
     return { result, raised, doubt, unsent: requests };
   }
   requests.end();
-  if (!task.call.write && result.failure === "broke" && (await isAway(requests.peer))) {
+  const { write, repeatable } = task.call;
+  if ((!write || repeatable) && result.failure === "broke" && (await isAway(requests.peer))) {
     result = { ...result, failure: "unconnected" };
   }
   return { result, raised, doubt };

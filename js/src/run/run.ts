@@ -67,17 +67,21 @@ const MAX_LAST_ERROR = 1024;
 
 /** The outcome of a call that may make no further attempt. What is known of a write is what the
  * policy says of a call that is given up here. */
-function outOfAttempts(given: Outcome, { kind, budget }: Retry): Outcome {
+function givenUp(
+  given: Outcome,
+  { kind, budget }: Retry,
+  { reason, text }: { reason: string; text: string },
+): Outcome {
   const { attempts, effects, result } = given;
   const unknown = effects === "unknown";
   const told = unknown ? "a write may have been applied" : "nothing was applied";
   const made = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
-  const message = `${kind}: gave up after ${made}, as many as the call may make; ${told}`;
+  const message = `${kind}: gave up after ${made}: ${text}; ${told}`;
   const type = unknown ? "indeterminate" : "exhausted";
   const lastError = Buffer.from(result?.message || result?.stderr || "")
     .toString()
     .slice(0, MAX_LAST_ERROR);
-  return { ...given, type, kind, budget, reason: "attempts", message, lastError };
+  return { ...given, type, kind, budget, reason, message, lastError };
 }
 
 class Driver {
@@ -236,11 +240,12 @@ class Driver {
 
   /** Stops in the place of an attempt that the caller does not allow. */
   async #limited(action: Action, now: number): Promise<Action> {
-    if (action.type === "stop" || this.#task.allows(action.attempt)) {
+    const refusal = action.type === "retry" ? this.#task.refuses(action.attempt) : undefined;
+    if (action.type === "stop" || !refusal) {
       return action;
     }
     const { outcome } = await this.#session!.cancelled(undefined, { now });
-    return { type: "stop", outcome: outOfAttempts(outcome, action) };
+    return { type: "stop", outcome: givenUp(outcome, action, refusal) };
   }
 
   /** Waits until the next attempt or repair is due, and gets what the policy wants then. A

@@ -4,7 +4,7 @@ import { checkMembers } from "../arguments/members.js";
 import { type Call, checkCall } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
 import { checkResult, type Result, succeeded } from "../call/result.js";
-import { type Doubt, Requests } from "../evidence/requests.js";
+import { type Claim, type Doubt, Requests } from "../evidence/requests.js";
 import { type Attempted, abortedResult, resultAfter } from "../evidence/result-of.js";
 import type { CallEvent, Told } from "../hooks/events.js";
 import type { CallHook, Hook } from "../hooks/hook.js";
@@ -29,6 +29,10 @@ export interface Own {
   readonly command?: string;
   /** Are told of it besides those that are chosen. */
   readonly hooks?: readonly Hook[];
+  /** That each attempt makes one request. */
+  readonly onlyRequest?: Claim;
+  /** Whether the last attempt has used up what it sent, so that it cannot be made again. */
+  isSpent?(): boolean;
 }
 
 /** A call and what it takes to carry it out. */
@@ -41,6 +45,7 @@ export class Task {
   /** Looks at the server. */
   readonly ready: Watcher | undefined;
   readonly #options: RunOptions;
+  readonly #own: Own;
   readonly #secrets: Secrets;
   readonly #told: Pick<Told, "call" | "command">;
   readonly #hooks: readonly CallHook[];
@@ -56,6 +61,7 @@ export class Task {
     this.signal = options.signal ?? new AbortController().signal;
     this.ready = watcherFor(options.ready, this.clock);
     this.#options = options;
+    this.#own = own;
     this.#secrets = new Secrets(options.secrets);
     const { command = "", hooks = [] } = own;
     this.#told = { call: this.#secrets.call(call), command };
@@ -73,9 +79,14 @@ export class Task {
     return this.#options.attemptTimeout;
   }
 
-  /** Whether the call may make an attempt with this number. */
-  allows(attempt: number): boolean {
-    return attempt <= (retriesAreOff() ? 1 : (this.#options.attempts ?? Infinity));
+  /** Why the call may make no attempt with this number, in the outcome's word and one's own. */
+  refuses(attempt: number): { reason: string; text: string } | undefined {
+    if (this.#own.isSpent?.()) {
+      return { reason: "streamed", text: "its body was a stream, which cannot be sent again" };
+    }
+    const most = retriesAreOff() ? 1 : (this.#options.attempts ?? Infinity);
+    const text = "as many as the call may make";
+    return attempt > most ? { reason: "attempts", text } : undefined;
   }
 
   now(): number {
@@ -83,8 +94,8 @@ export class Task {
   }
 
   /** The caller's word that each attempt makes one request. */
-  get onlyRequest(): boolean {
-    return this.#options.onlyRequest === true;
+  get onlyRequest(): Claim {
+    return this.#options.onlyRequest === true || (this.#own.onlyRequest ?? false);
   }
 
   /**

@@ -28,7 +28,7 @@ test("attempts: as many as the call may make, without a wait after the last", as
       [3, "attempts", "unavailable", "unavailable"],
     );
     assert.deepEqual([history.length, clock.slept.length], [3, 2]);
-    assert.match(message, /gave up after 3 attempts, .*; nothing was applied/);
+    assert.match(message, /gave up after 3 attempts: .*; nothing was applied/);
     assert.match(error.message, /last error: .*ECONNREFUSED/);
   });
 });

@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type CallEvent,
+  Exhausted,
+  Indeterminate,
+  outcomeOf,
+  retry,
+  retryingFetch,
+  type TransportOptions,
+  withOptions,
+} from "outlast";
+import { noRetries, virtualTime } from "outlast/testing";
+import { closedPort, READ, serve, shut } from "../helpers.js";
+
+/** A server that answers with these statuses, the last one for ever, and what it was sent. */
+async function answering(t: TestContext, ...statuses: number[]) {
+  const sent: string[] = [];
+  const url = await serve(t, async (asked, answer) => {
+    sent.push(`${asked.method} ${await text(asked)}`);
+    const status = statuses[Math.min(sent.length, statuses.length) - 1]!;
+    answer.writeHead(status, { "x-number": sent.length }).end(`answer ${sent.length}`);
+  });
+  return { url, sent };
+}
+
+/** A `fetch` to a server that is away for the first attempts. */
+async function away(t: TestContext, attempts: number, options: TransportOptions = {}) {
+  const port = await closedPort();
+  const sent: string[] = [];
+  const server = createServer(async (asked, answer) => {
+    sent.push(`${asked.method} ${await text(asked)}`);
+    answer.end("well");
+  });
+  t.after(() => shut(server));
+  let made = 0;
+  const led: typeof fetch = async (input, init) => {
+    if (++made === attempts + 1) {
+      await once(server.listen(port, "127.0.0.1"), "listening");
+    }
+    return fetch(input, init);
+  };
+  const url = `http://127.0.0.1:${port}/`;
+  return { fetch: retryingFetch({ fetch: led, ...options }), url, sent };
+}
+
+/** A POST of a stream. */
+const streaming = (body: unknown) => ({ method: "POST", body, duplex: "half" }) as RequestInit;
+
+const form = new FormData();
+form.set("name", "Zoë");
+
+test("each body that can be sent again is, whole", async (t) => {
+  await virtualTime(async () => {
+    for (const [body, whole] of [
+      ["text", "text"],
+      [Buffer.from("bytes"), "bytes"],
+      [new Uint16Array([0x6968]).buffer, "hi"],
+      [new URLSearchParams({ a: "1" }), "a=1"],
+      [new Blob(["blob"]), "blob"],
+      [form, undefined],
+    ] as const) {
+      const { fetch, url, sent } = await away(t, 2);
+      const answer = await fetch(url, { method: "POST", body: body as BodyInit });
+      assert.equal(await answer.text(), "well");
+      assert.equal(outcomeOf(answer)?.attempts, 3);
+      if (whole) {
+        assert.deepEqual(sent, [`POST ${whole}`]);
+      } else {
+        assert.match(sent[0]!, /name="name"\r\n\r\nZoë/);
+      }
+    }
+  });
+});
+
+test("a stream is sent again as long as no more of it was read than is kept", async (t) => {
+  const piece = "pieces of 20 bytes; ";
+  const streamed = (count: number) =>
+    streaming(Readable.toWeb(Readable.from(Array(count).fill(Buffer.from(piece)))));
+  await virtualTime(async () => {
+    const { fetch, url, sent } = await away(t, 2);
+    assert.equal(await (await fetch(url, streamed(10_000))).text(), "well");
+    assert.deepEqual(sent, [`POST ${piece.repeat(10_000)}`]);
+
+    const repeatable = retryingFetch({ repeatable: true });
+    const { url: busy, sent: twice } = await answering(t, 503, 200);
+    assert.equal(await (await repeatable(busy, streamed(100))).text(), "answer 2");
+    assert.deepEqual(twice, [`POST ${piece.repeat(100)}`, `POST ${piece.repeat(100)}`]);
+
+    const { url: broken, sent: once } = await answering(t, 503, 200);
+    const answer = await repeatable(broken, streamed(10_000));
+    assert.equal(await answer.text(), "answer 1");
+    const outcome = outcomeOf(answer);
+    assert.deepEqual([outcome?.reason, outcome?.attempts, once.length], ["streamed", 1, 1]);
+    assert.match(outcome!.message, /its body was a stream, which cannot be sent again/);
+  });
+});
+
+test("what only the client can read is sent once", async (t) => {
+  await virtualTime(async () => {
+    const { fetch, url, sent } = await away(t, 1);
+    const error = await fetch(url, streaming(Readable.from(["in pieces"]))).catch((e) => e);
+    assert.deepEqual([outcomeOf(error)?.reason, sent], ["streamed", []]);
+  });
+});
+
+test("a Request and its body, as often as it takes", async (t) => {
+  await virtualTime(async () => {
+    const { fetch, url, sent } = await away(t, 2);
+    const request = new Request(url, { method: "PUT", body: "text", headers: { "x-a": "b" } });
+    assert.equal(await (await fetch(request)).text(), "well");
+    assert.deepEqual(sent, ["PUT text"]);
+    assert.ok(request.bodyUsed);
+    await assert.rejects(fetch(request), TypeError);
+  });
+});
+
+test("an answer at which the policy stops comes back, readable; those before are let go", async (t) => {
+  const { url } = await answering(t, 503, 503, 404);
+  const given: Response[] = [];
+  const base: typeof fetch = async (...all) => {
+    given.push(await fetch(...all));
+    return given.at(-1)!;
+  };
+  await virtualTime(async () => {
+    const answer = await retryingFetch({ fetch: base })(url);
+    assert.deepEqual([answer.status, await answer.text()], [404, "answer 3"]);
+    assert.deepEqual([outcomeOf(answer)?.type, outcomeOf(answer)?.attempts], ["failed", 3]);
+    assert.deepEqual(
+      given.map(({ bodyUsed }) => bodyUsed),
+      [true, true, true],
+    );
+    const refusing = await answering(t, 503);
+    const last = await retryingFetch({ attempts: 2 })(refusing.url);
+    assert.equal(await last.text(), "answer 2");
+    assert.equal(outcomeOf(last)?.reason, "attempts");
+  });
+});
+
+test("the client's own error comes out, or how the call ended", async () => {
+  const url = `http://127.0.0.1:${await closedPort()}/`;
+  await virtualTime(async () => {
+    const own = await retryingFetch()(url).catch((e) => e);
+    assert.ok(own instanceof TypeError && own.message === "fetch failed");
+    assert.equal(outcomeOf(own)?.type, "exhausted");
+    const told = await retryingFetch({ reraise: false, label: "people" })(url).catch((e) => e);
+    assert.ok(told instanceof Exhausted && told.cause instanceof TypeError);
+    assert.match(told.message, /^outlast: people: /);
+  });
+  await assert.rejects(retryingFetch()("no url"), TypeError);
+  await assert.rejects(retryingFetch()(url, { headers: { "a b": "c" } }), TypeError);
+});
+
+test("a write that may have been applied is repeated only if its caller says so", async (t) => {
+  await virtualTime(async () => {
+    const key = { "Idempotency-Key": "k" };
+    const asks = async (options: TransportOptions, path: string, init: RequestInit) => {
+      const { url, sent } = await answering(t, 503, 200);
+      await retryingFetch(options)(url + path, { method: "PUT", ...init });
+      return sent.length;
+    };
+    assert.equal(await asks({}, "items/1", { headers: key }), 1);
+    assert.equal(await asks({ honoursKey: true }, "items/1", { headers: key }), 2);
+    assert.equal(await asks({ honoursKey: true }, "items/1", {}), 1);
+    assert.equal(await asks({ honoursKey: "POST /items/*" }, "items/1", { headers: key }), 1);
+    assert.equal(await asks({ repeatable: "PUT /items/*" }, "items/1", {}), 2);
+    assert.equal(await asks({ repeatable: "PUT /items/*" }, "items/1/x", {}), 1);
+    assert.equal(await asks({ repeatable: ["PUT /items/**"] }, "items/1/x", {}), 2);
+    assert.equal(await asks({ refusesBeforeActing: "PUT /items/1" }, "items/1", {}), 2);
+    const few = ({ method, url, headers }: { method: string; url: URL; headers: Headers }) =>
+      method === "PUT" && url.search === "?a=1" && headers.get("x-safe") === "1";
+    assert.equal(await asks({ repeatable: few }, "?a=1", { headers: [["X-Safe", "1"]] }), 2);
+    assert.equal(await asks({ repeatable: few }, "?a=1", {}), 1);
+  });
+});
+
+test("one request may have other options, and so may what is around it", async (t) => {
+  const { url, sent } = await answering(t, 503);
+  const labels: unknown[] = [];
+  const observe = ({ type, call }: CallEvent) => type === "stopped" && labels.push(call.label);
+  const fetch = retryingFetch({ attempts: 3, observe });
+  await virtualTime(async () => {
+    await fetch(url, { outlast: { attempts: 2, label: ({ url }) => `get ${url.pathname}` } });
+    assert.equal(sent.length, 2);
+    await withOptions({ attempts: 1 }, () => fetch(url));
+    assert.equal(sent.length, 3);
+    await withOptions({ attempts: 5 }, () => fetch(url, { outlast: { attempts: 1 } }));
+    assert.equal(sent.length, 4);
+    await noRetries(() => fetch(url));
+    assert.equal(sent.length, 5);
+    assert.deepEqual(
+      labels,
+      ["get /", "GET 127.0.0.1", "GET 127.0.0.1", "GET 127.0.0.1"].slice(0, 4),
+    );
+  });
+});
+
+test("within an attempt of retry a request is made once: that tries again", async (t) => {
+  const { url, sent } = await answering(t, 503);
+  const fetch = retryingFetch();
+  await virtualTime(async () => {
+    await retry(() => fetch(url), READ, { attempts: 2 });
+    assert.equal(sent.length, 2);
+  });
+});
+
+test("an abort ends a request, and a wait, with its reason", async (t) => {
+  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const reason = new Error("enough");
+  for (const options of [{}, { attemptTimeout: 5000 }, { signal: new AbortController().signal }]) {
+    const controller = new AbortController();
+    const asked = retryingFetch(options)(url, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 100);
+    const error = await asked.catch((e) => e);
+    assert.equal(error, reason);
+    assert.deepEqual([outcomeOf(error)?.type, outcomeOf(error)?.effects], ["cancelled", "none"]);
+  }
+  const all = new AbortController();
+  const slow = await serve(t, () => {});
+  const asked = retryingFetch({ signal: all.signal })(slow, { method: "POST", body: "x" });
+  setTimeout(() => all.abort(), 100);
+  const error = await asked.catch((e) => e);
+  assert.deepEqual([error.name, outcomeOf(error)?.effects], ["AbortError", "unknown"]);
+});
+
+test("an abort reaches an answer that is being read, and a time limit does not", async (t) => {
+  const url = await serve(t, async (_, answer) => {
+    answer.write("first ");
+    await pause(300);
+    answer.end("second");
+  });
+  const whole = await retryingFetch({ attemptTimeout: 100 })(url);
+  assert.equal(await whole.text(), "first second");
+  const controller = new AbortController();
+  const part = await retryingFetch({ attemptTimeout: 5000 })(url, { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(part.text(), { name: "AbortError" });
+});
+
+test("a request that takes too long is ended: a read is made again, a write is in doubt", async (t) => {
+  let asked = 0;
+  const url = await serve(t, (_, answer) => ++asked % 2 === 0 && answer.end("well"));
+  await virtualTime(async () => {
+    const fetch = retryingFetch({ attemptTimeout: 100, reraise: false });
+    assert.equal(await (await fetch(url)).text(), "well");
+    await assert.rejects(fetch(url, { method: "POST" }), Indeterminate);
+    assert.equal(asked, 3);
+  });
+});
+
+test("secrets and a budget are as they are of retry", async () => {
+  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const told: string[] = [];
+  const observe = (event: CallEvent) => void told.push(JSON.stringify(event));
+  const options = { observe, secrets: ["127.0.0.1"], budget: 5000 };
+  await virtualTime(async (clock) => {
+    const error = await retryingFetch(options)(url).catch((e) => e);
+    assert.deepEqual([outcomeOf(error)?.reason, clock.now()], ["call", 5000]);
+    assert.ok(told.length > 3 && !told.join().includes("127.0.0.1"), told.join("\n"));
+  });
+});
+
+test("options that there are not, or that are none, are refused", () => {
+  for (const [options, what] of [
+    [{ retries: 3 }, /no member "retries"/],
+    [{ repeatable: "items" }, /repeatable must be .* and has "items"/],
+    [{ honoursKey: ["POST /a", "post /b"] }, /honoursKey must be .* and has "post \/b"/],
+    [{ refusesBeforeActing: 1 }, /refusesBeforeActing must be true, false/],
+    [{ ready: "graph" }, /none of the forms/],
+    [{ attempts: 0 }, /attempts is 0/],
+    [{ budget: 0 }, /budget is 0/],
+  ] as const) {
+    assert.throws(() => retryingFetch(options as never), what);
+    assert.throws(() => withOptions(options as never, () => {}), what);
+  }
+});

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { outcomeOf, retryInterceptor, type TransportOptions, withOptions } from "outlast";
+import { virtualTime } from "outlast/testing";
+import * as undici7 from "undici";
+import * as undici6 from "undici6";
+import { closedPort, counting, serve, shut } from "../helpers.js";
+import { undici8 } from "./clients.js";
+
+type Undici = typeof undici7;
+
+const VERSIONS: [string, Undici][] = [
+  ["6", undici6 as unknown as Undici],
+  ["7", undici7],
+  ...(undici8 ? [["8", undici8] as [string, Undici]] : []),
+];
+
+/** A server that is away for the first attempts, and an agent for it. */
+async function away(t: TestContext, { Agent }: Undici, attempts: number, options = {}) {
+  const port = await closedPort();
+  const sent: string[] = [];
+  const server = createServer(async (asked, answer) => {
+    sent.push(`${asked.method} ${await text(asked)}`);
+    answer.end("well");
+  });
+  t.after(() => shut(server));
+  let made = 0;
+  const leading: undici7.Dispatcher.DispatcherComposeInterceptor =
+    (dispatch) => (asked, handler) => {
+      if (++made === attempts + 1) {
+        once(server.listen(port, "127.0.0.1"), "listening").then(() => dispatch(asked, handler));
+        return true;
+      }
+      return dispatch(asked, handler);
+    };
+  const dispatcher = new Agent().compose(leading, retryInterceptor(options));
+  return { dispatcher, url: `http://127.0.0.1:${port}/`, sent, made: () => made };
+}
+
+/** An agent for a server that is there. */
+const agent = ({ Agent }: Undici, options?: TransportOptions) =>
+  new Agent().compose(retryInterceptor(options));
+
+for (const [version, undici] of VERSIONS) {
+  const { request, stream, fetch, FormData } = undici;
+  const does = (what: string, work: (t: TestContext) => Promise<void>) =>
+    test(`undici ${version}: ${what}`, work);
+
+  does(
+    "each body that can be sent again is, and a stream as long as little was read",
+    async (t) => {
+      const form = new FormData();
+      form.set("name", "Zoë");
+      await virtualTime(async () => {
+        for (const [body, whole] of [
+          ["text", /^POST text$/],
+          [Buffer.from("bytes"), /^POST bytes$/],
+          [form, /name="name"\r\n\r\nZoë/],
+          [Readable.from(["in ", "pieces"]), /^POST in pieces$/],
+        ] as const) {
+          const { dispatcher, url, sent } = await away(t, undici, 2);
+          const { statusCode, body: answer } = await request(url, {
+            method: "POST",
+            body,
+            dispatcher,
+          });
+          assert.deepEqual([statusCode, await answer.text()], [200, "well"]);
+          assert.equal(sent.length, 1);
+          assert.match(sent[0]!, whole);
+        }
+      });
+    },
+  );
+
+  does("a stream of which more was read than is kept is not sent again", async (t) => {
+    const url = await serve(t, (asked, answer) => {
+      asked.resume().on("end", () => answer.writeHead(503).end("busy"));
+    });
+    await virtualTime(async (clock) => {
+      const dispatcher = agent(undici, { repeatable: true });
+      const body = Readable.from(Array(10).fill("x".repeat(10_000)));
+      const answer = await request(url, { method: "PUT", body, dispatcher });
+      assert.deepEqual([answer.statusCode, await answer.body.text()], [503, "busy"]);
+      assert.deepEqual(clock.slept, []);
+    });
+  });
+
+  does("fetch and stream go by it too", async (t) => {
+    await virtualTime(async () => {
+      const one = await away(t, undici, 1);
+      const posted = { method: "POST", body: "text", dispatcher: one.dispatcher };
+      assert.equal(await (await fetch(one.url, posted)).text(), "well");
+      assert.deepEqual(one.sent, ["POST text"]);
+      const two = await away(t, undici, 1);
+      const parts: string[] = [];
+      await stream(two.url, { method: "GET", dispatcher: two.dispatcher }, () => {
+        return new Writable({
+          write(chunk, _, done) {
+            parts.push(String(chunk));
+            done();
+          },
+        });
+      });
+      assert.deepEqual(parts, ["well"]);
+    });
+  });
+
+  does("an answer at which the policy stops is passed on, with its body and headers", async (t) => {
+    let asked = 0;
+    const url = await serve(t, (_, answer) => {
+      const status = ++asked < 3 ? 503 : 404;
+      answer.writeHead(status, { "x-number": asked }).end("x".repeat(300_000));
+    });
+    await virtualTime(async () => {
+      const dispatcher = agent(undici);
+      const answer = await request(url, { dispatcher });
+      assert.deepEqual([answer.statusCode, answer.headers["x-number"], asked], [404, "3", 3]);
+      assert.equal((await answer.body.text()).length, 300_000);
+      const raw = await request(url, { dispatcher, responseHeaders: "raw" } as never);
+      assert.ok(JSON.stringify(raw.headers).includes("x-number"));
+      await raw.body.dump();
+    });
+  });
+
+  does(
+    "an answer that is read slowly is waited for, and one that is cut breaks there",
+    async (t) => {
+      const url = await serve(t, (_, answer) => {
+        answer.end("x".repeat(5_000_000));
+      });
+      const { body } = await request(url, { dispatcher: agent(undici) });
+      let length = 0;
+      for await (const chunk of body) {
+        length += (chunk as Buffer).length;
+        if (length < 500_000) {
+          await pause(5);
+        }
+      }
+      assert.equal(length, 5_000_000);
+      const [port] = await counting(t, (socket) =>
+        socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"),
+      );
+      const cut = await request(`http://127.0.0.1:${port}/`, { dispatcher: agent(undici) });
+      await assert.rejects(cut.body.text());
+    },
+  );
+
+  does("undici's own error comes out, and its outcome is found", async () => {
+    const url = `http://127.0.0.1:${await closedPort()}/`;
+    await virtualTime(async () => {
+      const error = await request(url, { dispatcher: agent(undici) }).catch((e) => e);
+      assert.equal(error.code, "ECONNREFUSED");
+      assert.deepEqual(
+        [outcomeOf(error)?.type, outcomeOf(error)?.budget],
+        ["exhausted", "unavailable"],
+      );
+    });
+  });
+
+  does("an abort ends a request, a wait, and an answer", async (t) => {
+    const url = `http://127.0.0.1:${await closedPort()}/`;
+    const hanging = await serve(t, ({ url }, answer) => {
+      if (url === "/part") {
+        answer.write("part");
+      }
+    });
+    const dispatcher = agent(undici);
+    for (const to of [url, hanging]) {
+      const controller = new AbortController();
+      const asked = request(to, { dispatcher, signal: controller.signal });
+      setTimeout(() => controller.abort(), 100);
+      const began = performance.now();
+      const error = await asked.catch((e) => e);
+      assert.match(String(error.name), /AbortError/);
+      assert.ok(performance.now() - began < 1000);
+    }
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { body } = await request(`${hanging}part`, { dispatcher, signal });
+    controller.abort();
+    await assert.rejects(body.text());
+    const early = request(url, { dispatcher, signal: AbortSignal.abort() });
+    await assert.rejects(early, /[Aa]bort/);
+  });
+
+  does("an attempt that takes too long is ended", async (t) => {
+    let asked = 0;
+    const url = await serve(t, (_, answer) => ++asked > 1 && answer.end("well"));
+    await virtualTime(async () => {
+      const { body } = await request(url, { dispatcher: agent(undici, { attemptTimeout: 100 }) });
+      assert.deepEqual([await body.text(), asked], ["well", 2]);
+    });
+  });
+
+  does("redirects inside of it are one attempt, and count", async (t) => {
+    const dead = await closedPort();
+    const url = await serve(t, (_, answer) => {
+      answer.writeHead(307, { location: `http://127.0.0.1:${dead}/` }).end();
+    });
+    const redirecting =
+      version === "6"
+        ? new undici.Agent({ maxRedirections: 3 } as never)
+        : new undici.Agent().compose(undici.interceptors.redirect({ maxRedirections: 3 }));
+    const dispatcher = redirecting.compose(retryInterceptor());
+    await virtualTime(async (clock) => {
+      const error = await request(url, { method: "POST", dispatcher, body: "x" }).catch((e) => e);
+      assert.deepEqual([outcomeOf(error)?.type, clock.slept], ["indeterminate", []]);
+    });
+  });
+
+  does("one request may have other options; headers come in each form", async (t) => {
+    let asked = 0;
+    const url = await serve(t, (_, answer) => {
+      asked++;
+      answer.writeHead(503).end();
+    });
+    const dispatcher = agent(undici, { honoursKey: true, attempts: 2 });
+    const made = async (options: object) => {
+      asked = 0;
+      const { body } = await request(url, { method: "POST", dispatcher, ...options } as never);
+      await body.dump();
+      return asked;
+    };
+    await virtualTime(async () => {
+      assert.equal(await made({}), 1);
+      assert.equal(await made({ headers: { "Idempotency-Key": "k" } }), 2);
+      assert.equal(await made({ headers: ["a", "b", "idempotency-key", "k"] }), 2);
+      assert.equal(await made({ headers: new Headers({ "idempotency-key": "k" }) }), 2);
+      assert.equal(await made({ outlast: { repeatable: true } }), 2);
+      assert.equal(await withOptions({ repeatable: true, attempts: 3 }, () => made({})), 3);
+    });
+  });
+
+  does("an upgrade is passed through as it is", async (t) => {
+    const server = createServer().on("upgrade", (_, socket) => {
+      socket.end("HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    t.after(() => shut(server));
+    const { port } = server.address() as { port: number };
+    const options = { protocol: "x", dispatcher: agent(undici) };
+    const { socket } = await undici.upgrade(`http://127.0.0.1:${port}/`, options);
+    socket.destroy();
+  });
+}
