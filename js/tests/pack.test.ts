@@ -55,7 +55,7 @@ console.log(JSON.stringify({ answer, waits: slept.length, ...(await info()) }));
 /** A user's program in TypeScript, without the types of a browser. */
 const TYPED = `
 import {
-  type Action, type CallEvent, logTo, Policy, type Result, resultOf, retry, runCommand, setHooks,
+  type Action, type CallEvent, logTo, Policy, type Result, resultOf, retry, retryingFetch, runCommand, setHooks, wrap,
 } from "outlast";
 import { openTelemetry, type OpenTelemetryApi } from "outlast/opentelemetry";
 import { prometheus, type PromClient } from "outlast/prometheus";
@@ -84,6 +84,9 @@ await policy.run(({ attempt, signal }) => ({ exitCode: signal.aborted ? 1 : atte
 }, { clock, observe, resultOf: (error) => resultOf(error) });
 const text: string = await retry(async () => "x", { remote: true, write: false });
 const answer: Response = await retry(() => fetch(text), { remote: true, write: false });
+const riding: typeof fetch = retryingFetch({ maxWait: 60_000 });
+const people = wrap(riding, { remote: true, write: false });
+console.log((await people.with({ attempts: 2 })(text)).status);
 const done = await runCommand(["ls"], { remote: false, write: false }, { policy });
 const printed: Buffer = done.stdout;
 console.log(answer.status, printed);

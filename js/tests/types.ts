@@ -1,6 +1,19 @@
 // The types that callers see: this file only has to compile.
 
-import { attempts, type CallError, type Outcome, outcomeOf, retry, wrap } from "outlast";
+import {
+  attempts,
+  type CallError,
+  type Outcome,
+  outcomeOf,
+  retry,
+  retryInterceptor,
+  retryingFetch,
+  withOptions,
+  wrap,
+} from "outlast";
+import * as undici from "undici";
+import * as undici6 from "undici6";
+import * as undici8 from "undici8";
 
 /** Both types are the same, to the letter. */
 type Same<A, B> =
@@ -86,3 +99,34 @@ attempts({ remote: true });
 
 const outcome = outcomeOf({} as CallError);
 is<Same<typeof outcome, Outcome | undefined>>();
+
+/** A `fetch` that rides out restarts stands wherever one does, and knows one option more. */
+const drop: typeof fetch = retryingFetch({ maxWait: 60_000, honoursKey: "POST /orders/*" });
+is<Same<ReturnType<typeof drop>, Promise<Response>>>();
+const own = retryingFetch();
+const answered = await own("http://graph", { method: "PUT", outlast: { repeatable: true } });
+is<Same<typeof answered, Response>>();
+// @ts-expect-error there is no such option
+own("http://graph", { outlast: { retries: 3 } });
+// @ts-expect-error what is asked must be given
+own();
+
+/** One on another package's has its types. */
+const undicis = retryingFetch({ fetch: undici.fetch });
+const theirs = await undicis("http://graph", { dispatcher: new undici.Agent() });
+is<Same<typeof theirs, undici.Response>>();
+
+/** An agent stays one. */
+const agent = new undici.Agent().compose(
+  undici.interceptors.redirect({ maxRedirections: 1 }),
+  retryInterceptor({ ready: "/healthz", refusesBeforeActing: ({ method }) => method === "PUT" }),
+);
+is<Same<typeof agent, undici.Dispatcher.ComposedDispatcher>>();
+is<Same<typeof older, undici6.Dispatcher.ComposedDispatcher>>();
+const older = new undici6.Agent().compose(retryInterceptor());
+is<Same<typeof newer, undici8.Dispatcher.ComposedDispatcher>>();
+const newer = new undici8.Agent().compose(retryInterceptor());
+// @ts-expect-error a route has a method and a path
+retryInterceptor({ repeatable: 1 });
+is<Same<typeof within, number>>();
+const within = withOptions({ budget: 5000 }, () => 1);
