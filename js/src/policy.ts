@@ -153,6 +153,10 @@ class FollowedPolicy extends Policy {
     return (await this.inForce()).policy.document();
   }
 
+  override async waitsFor(status: number): Promise<boolean> {
+    return (await this.inForce()).policy.waitsFor(status);
+  }
+
   override async release(): Promise<Release | undefined> {
     return (await this.inForce()).policy.release();
   }

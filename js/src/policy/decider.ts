@@ -8,7 +8,13 @@ import type { Plugin } from "../plugin/plugin.js";
 import type { WireChecked, WireDecision, WireDescription } from "../wire/types.js";
 import { micros } from "../wire/values.js";
 import type { Dialect } from "./older.js";
-import { type PolicyDocument, type PolicyText, type Release, withWindow } from "./source.js";
+import {
+  type PolicyDocument,
+  type PolicyText,
+  type Release,
+  statusesTriedAgain,
+  withWindow,
+} from "./source.js";
 
 /** The built-in policy that goes by what was seen of requests. */
 const SEES_REQUESTS = "network";
@@ -43,6 +49,7 @@ export class Decider {
   readonly #text: string | undefined;
   #checked: Promise<Checked> | undefined;
   #minor: Promise<number> | undefined; // the plugin's version of the contract
+  #statuses: Promise<ReadonlySet<number> | undefined> | undefined; // that it tries again
   readonly #windows = new Map<number, Promise<Decider>>(); // the same with other ones
 
   protected constructor({ name, text, release }: PolicyText, plugin: Plugin) {
@@ -84,6 +91,18 @@ export class Decider {
   async #builtIn(): Promise<PolicyDocument> {
     const checked = await this.plugin.ask("check", await builtInDocument(this.#name));
     return (checked as { policy: PolicyDocument }).policy;
+  }
+
+  /** Whether an answer of HTTP with this status may be one that is tried again. Loads no plugin.
+   * @internal */
+  async waitsFor(status: number): Promise<boolean> {
+    this.#statuses ??= this.#source().then(statusesTriedAgain);
+    const statuses = await this.#statuses;
+    return statuses?.has(status) ?? true;
+  }
+
+  async #source(): Promise<string> {
+    return this.#text ?? builtInDocument(this.#name);
   }
 
   /** The same policy with another window. Who follows one goes by what is in force then.

@@ -110,6 +110,39 @@ async function bundled(name: string): Promise<string> {
   );
 }
 
+/** Conditions that no answer of HTTP can meet. */
+const OF_OTHERS = ["timed_out", "exit_codes", "signals"];
+
+/** The statuses that the rules of a document name which try again; none: it may be any. */
+export function statusesTriedAgain(text: string): ReadonlySet<number> | undefined {
+  try {
+    const { rules } = JSON.parse(text) as { rules: readonly Rule[] };
+    const again = rules.filter(({ then }) => then.some((each) => "retry" in each));
+    const all = again.flatMap(({ when }) => (when?.length ? when : [{}])).filter(mayBeAnswer);
+    return all.some(({ http_statuses }) => !http_statuses)
+      ? undefined
+      : new Set(all.flatMap(({ http_statuses }) => http_statuses!));
+  } catch {
+    return undefined; // it has faults, of which the plugin tells
+  }
+}
+
+interface Condition {
+  readonly http_statuses?: readonly number[];
+  readonly failures?: readonly string[];
+  readonly transport?: string;
+}
+
+interface Rule {
+  readonly when?: readonly Condition[];
+  readonly then: readonly object[];
+}
+
+function mayBeAnswer(when: Condition): boolean {
+  const isOther = OF_OTHERS.some((name) => name in when) || when.transport === "process";
+  return !isOther && (when.failures?.includes("none") ?? true);
+}
+
 /** A document with another window for each of its budgets that has one.
  *
  * @param us The window in microseconds.

@@ -54,7 +54,8 @@ export async function pass<A, B>(
       throw error;
     }
     const { status, retryAfter } = last;
-    if (status < 400) {
+    const isFirst = context.attempt === 1; // after a failure a write may be in doubt
+    if (status < 400 || (isFirst && !(await policy.waitsFor(status)))) {
       return { exitCode: 0 };
     }
     await address?.ended();

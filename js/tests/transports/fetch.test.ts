@@ -10,13 +10,14 @@ import {
   Exhausted,
   Indeterminate,
   outcomeOf,
+  Policy,
   retry,
   retryingFetch,
   type TransportOptions,
   withOptions,
 } from "outlast";
 import { noRetries, virtualTime } from "outlast/testing";
-import { closedPort, READ, serve, shut } from "../helpers.js";
+import { closedPort, document, READ, serve, shut } from "../helpers.js";
 
 /** A server that answers with these statuses, the last one for ever, and what it was sent. */
 async function answering(t: TestContext, ...statuses: number[]) {
@@ -140,6 +141,25 @@ test("an answer at which the policy stops comes back, readable; those before are
     assert.equal(await last.text(), "answer 2");
     assert.equal(outcomeOf(last)?.reason, "attempts");
   });
+});
+
+test("a status that no rule tries again is the caller's, and loads nothing", async (t) => {
+  const types: string[] = [];
+  const observe = ({ type }: CallEvent) => void types.push(type);
+  for (const [policy, status, outcome] of [
+    ["network", 404, "ok"],
+    ["network", 409, "ok"],
+    ["network", 503, "indeterminate"],
+    [document(), 404, "ok"],
+    [{ ...document(), rules: [{ kind: "any", then: [{ stop: { effects: "none" } }] }] }, 503, "ok"],
+  ] as const) {
+    const { url } = await answering(t, status);
+    const loaded = await Policy.load(policy, { check: false });
+    const answer = await retryingFetch({ policy: loaded, observe })(url, { method: "PUT" });
+    assert.equal(await answer.text(), "answer 1");
+    assert.equal(outcomeOf(answer)?.type, outcome, `${status}`);
+  }
+  assert.deepEqual(types.slice(0, 4), ["attemptEnded", "stopped", "attemptEnded", "stopped"]);
 });
 
 test("the client's own error comes out, or how the call ended", async () => {
