@@ -54,8 +54,9 @@ type LeftOut struct {
 	NotReady bool // it is there, and loads
 }
 
-// Unwatched says why a wait that could be cut short is slept through. It comes
-// once a call, and only if Task.Unwatched says so.
+// Unwatched says why a wait that could be cut short is slept through, or why less is
+// looked at than was asked for. It comes once a call, and only if Task.Unwatched or
+// what was Seen says so.
 type Unwatched struct {
 	Why string
 }

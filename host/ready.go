@@ -40,6 +40,9 @@ type Seen struct {
 	// is there, and loads. A server that is blocked or draining is not NotReady, so
 	// that an attempt is made and the caller hears what the server says.
 	NotReady bool
+	// Why says why less is looked at than was asked for, such as a health check that
+	// is answered 404; "": nothing is left out. It is told as Unwatched.
+	Why string
 }
 
 // lookout is a call's watch, from one attempt to the next, with the wait that
@@ -66,16 +69,24 @@ func (d *driver) lookOut(w *abi.Wake) *lookout {
 		l.watch = d.task.Ready.Watch(w.AfterUS == 0, l.news)
 		l.mu.Unlock()
 		d.lookout = l
-	case d.task.Unwatched != "" && !d.saidWhy:
-		d.saidWhy = true
-		d.task.observe(Unwatched{Why: d.task.Unwatched})
+	default:
+		d.unwatched(d.task.Unwatched)
 	}
 	return d.lookout
+}
+
+// unwatched tells once why nobody watches as was asked for.
+func (d *driver) unwatched(why string) {
+	if why != "" && !d.saidWhy {
+		d.saidWhy = true
+		d.task.observe(Unwatched{Why: why})
+	}
 }
 
 // lookAway ends the watch: an attempt follows, or the call's end.
 func (d *driver) lookAway() {
 	if d.lookout != nil {
+		d.unwatched(d.lookout.watch.Seen().Why)
 		d.lookout.watch.Stop()
 		d.turn, _ = d.lookout.watch.(Turns)
 		d.lookout = nil

@@ -243,3 +243,29 @@ func TestWhyNobodyWatches(t *testing.T) {
 		}
 	})
 }
+
+// So is why less is looked at than was asked for, as a watch says.
+func TestWhyLessIsLookedAt(t *testing.T) {
+	throughBoth(t, func(t *testing.T, d door) {
+		task, _ := outageTask(&virtual.Clock{}, 10*time.Second, 0)
+		task.Policy, task.Ready = omnigraph, denied{}
+		said := 0
+		task.Observe = func(e host.Event) {
+			if e, ok := e.(host.Unwatched); ok {
+				if said++; e.Why != "the health check is answered 404" {
+					t.Errorf("%+v", e)
+				}
+			}
+		}
+		if _, err := d.run(compiled, context.Background(), task); err != nil || said != 1 {
+			t.Errorf("said %d times, %v", said, err)
+		}
+	})
+}
+
+// denied sees nothing, and says why.
+type denied struct{}
+
+func (denied) Watch(bool, func()) host.Watch { return denied{} }
+func (denied) Seen() host.Seen               { return host.Seen{Why: "the health check is answered 404"} }
+func (denied) Stop()                         {}

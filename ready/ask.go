@@ -26,6 +26,7 @@ type visit struct {
 	to     string          // the address and port
 	conn   net.Conn        // nil when it is used
 	client *http.Transport // nil before the first request
+	status int             // of the last answer; 0: there was none
 	heard  atomic.Bool     // something of the answer to the one under way
 }
 
@@ -54,6 +55,7 @@ func (v *visit) ask(ctx context.Context, path string) (answer, error) {
 	}
 	defer response.Body.Close()
 	got := answer{heard: true, status: response.StatusCode}
+	v.status = got.status
 	if v.target.Omnigraph {
 		got.body = bounded(response.Body)
 	}

@@ -47,7 +47,7 @@ func TestARestartWithLoading(t *testing.T) {
 				},
 			})
 			lag := got.last() - ready
-			if got.outcome.Type != abi.OutcomeOK || len(got.starts) > c.attempts || lag < 0 || lag > 400*time.Millisecond {
+			if got.outcome.Type != abi.OutcomeOK || len(got.starts) > c.attempts || lag < 0 || lag > 170*time.Millisecond+noticed(ready) {
 				t.Errorf("away %v, loading %v: attempts at %v: %s", c.away, c.loads, got.starts, got.outcome.Message)
 			}
 		}

@@ -31,27 +31,28 @@ const (
 	healthy                     // it answered its health check as expected
 )
 
-// looker is a way to look at a target once.
-type looker func(ctx context.Context, t *Target, connected func()) level
+// looker is a way to look at a target once. The status is what the health check was
+// answered with, 0 for no answer.
+type looker func(ctx context.Context, t *Target, connected func()) (l level, status int)
 
 // look is one look at a target. Where a connection is not all that there is to
 // see, it is told at once: whoever waits for no more need not wait for an answer.
-func look(ctx context.Context, t *Target, connected func()) level {
+func look(ctx context.Context, t *Target, connected func()) (level, int) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	addresses, err := resolve(ctx, t.Host)
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &name) && name.IsNotFound:
-		return nameless
+		return nameless, 0
 	case err != nil:
-		return unanswered
+		return unanswered, 0
 	}
 	return lookAt(ctx, t, addresses, connected)
 }
 
 // lookAt is a look at the target on these addresses.
-func lookAt(ctx context.Context, t *Target, addresses []netip.Addr, connected func()) level {
+func lookAt(ctx context.Context, t *Target, addresses []netip.Addr, connected func()) (level, int) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &looking{target: t, connected: connected, most: unanswered}
@@ -64,7 +65,7 @@ func lookAt(ctx context.Context, t *Target, addresses []netip.Addr, connected fu
 		})
 	}
 	group.Wait()
-	return l.end()
+	return l.end(), l.status
 }
 
 // best is the most that a look at the target can see.
@@ -99,11 +100,12 @@ type looking struct {
 	target    *Target
 	connected func()
 
-	mu    sync.Mutex
-	over  bool  // nothing more is told
-	most  level // that an address came to
-	mute  bool  // one of them said nothing
-	heard bool  // of a connection
+	mu     sync.Mutex
+	over   bool  // nothing more is told
+	most   level // that an address came to
+	mute   bool  // one of them said nothing
+	heard  bool  // of a connection
+	status int   // of the answer of an address
 }
 
 // reach notes what an address came to.
@@ -120,6 +122,15 @@ func (l *looking) reach(to level) level {
 	l.mute = l.mute || to == unanswered
 	l.most = max(l.most, to)
 	return to
+}
+
+// answered notes what an address answered.
+func (l *looking) answered(status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over {
+		l.status = max(l.status, status)
+	}
 }
 
 // end is what the look came to. An attempt may meet any of the addresses: it
@@ -147,6 +158,7 @@ func (l *looking) at(ctx context.Context, address netip.Addr) level {
 	}
 	v := &visit{target: l.target, to: to, conn: conn}
 	defer v.end()
+	defer func() { l.answered(v.status) }()
 	if l.target.Omnigraph {
 		return v.life(ctx)
 	}

@@ -27,7 +27,7 @@ type process struct {
 
 func newProcess(dir string) *process {
 	p := &process{}
-	p.registry = newRegistry(func(ctx context.Context, t *Target, connected func()) level {
+	p.registry = newRegistry(func(ctx context.Context, t *Target, connected func()) (level, int) {
 		p.looks.Add(1)
 		return look(ctx, t, connected)
 	}, func() (string, error) { return dir, nil })

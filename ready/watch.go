@@ -3,6 +3,7 @@ package ready
 import (
 	"container/list"
 	"context"
+	"strconv"
 	"time"
 
 	"outlast/abi"
@@ -99,7 +100,12 @@ func (v *watch) Seen() host.Seen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	lately := w.latest > v.from && time.Since(w.ended) <= fresh
+	why := ""
+	if w.denied != 0 {
+		why = "the health check is answered " + strconv.Itoa(w.denied) + ", so that only the port is looked at"
+	}
 	return host.Seen{
+		Why:      why,
 		Rose:     readiness[v.rose],
 		Down:     lately && w.level == down,
 		NotReady: lately && w.level == loading,

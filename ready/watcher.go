@@ -3,6 +3,7 @@ package ready
 import (
 	"container/list"
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -22,10 +23,6 @@ const (
 	// confirmed is how long apart two answers must be for a server to be ready: one
 	// that starts, or is about to end, may give a single good answer (a choice).
 	confirmed = 50 * time.Millisecond
-	// sooner is how many times as often a server is looked at that says itself that
-	// it loads: it is about to be ready, and that answer costs it next to nothing (a
-	// choice: a write that waits out a restart starts 0.09 s after it, not 0.1).
-	sooner = 2
 	// inFlight bounds the looks under way at once: where none is answered, one
 	// begins whenever one of them may have ended.
 	inFlight = 8
@@ -58,6 +55,8 @@ type watcher struct {
 	ended   time.Time // when that was
 	good    time.Time // when the first of the healthy looks in a row began; zero: there is none
 	ready   bool      // two healthy looks, far enough apart
+	busy    time.Time // since when it has answered 503; zero: it does not
+	denied  int       // the status for which its health check is not asked for; 0: it is
 }
 
 func newWatcher(t Target, among *registry) *watcher {
@@ -90,13 +89,13 @@ func (w *watcher) pause(watched time.Duration) time.Duration {
 	if w.shared.follows {
 		return time.Hour // until it is told to hurry
 	}
+	if !w.busy.IsZero() {
+		watched = time.Since(w.busy) // it is about to be ready: the looks slow down anew
+	}
 	pause := longest
 	for e := w.line.Front(); e != nil; e = e.Next() {
 		if e.Value.(*watch).eager {
 			pause = min(max(watched/patience, shortest), longest)
-			if w.level == loading {
-				pause /= sooner
-			}
 			break
 		}
 	}
@@ -120,11 +119,14 @@ func (w *watcher) begin(ctx context.Context, at time.Time, own bool) {
 	w.shared.looked = meeting.Boot()
 	w.flying++
 	w.looks++
-	n := w.looks
+	n, target := w.looks, w.target
+	if w.denied != 0 {
+		target.Scheme, target.Omnigraph = "tcp", false
+	}
 	go func() {
-		l := w.among.look(ctx, &w.target, func() { w.connected(n) })
+		l, status := w.among.look(ctx, &target, func() { w.connected(n) })
 		if ctx.Err() == nil { // else it was cut off
-			w.looked(n, at, l)
+			w.looked(n, at, l, status)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -147,7 +149,7 @@ func (w *watcher) connected(n int64) {
 // looked says what look n, which began at a time, came to. One that began before
 // the last that has ended has nothing to add. A later one that is under way and
 // has a connection does: answers may take longer than the time between looks.
-func (w *watcher) looked(n int64, began time.Time, l level) {
+func (w *watcher) looked(n int64, began time.Time, l level, status int) {
 	w.mu.Lock()
 	var told []*watch
 	if l = w.known(l); n >= w.judged {
@@ -157,6 +159,7 @@ func (w *watcher) looked(n int64, began time.Time, l level) {
 		}
 		w.latest = max(w.latest, n)
 		w.judge(began, l)
+		w.heed(l, status)
 		for e := w.line.Front(); e != nil; e = e.Next() {
 			e.Value.(*watch).saw(n, l)
 		}
@@ -195,6 +198,25 @@ func (w *watcher) judge(began time.Time, l level) {
 		w.wakeUp()
 	default:
 		w.ready = w.ready || began.Sub(w.good) >= confirmed
+	}
+}
+
+// heed has the looks go by what the health check was answered with. One that is not
+// there, or not for outlast, is not asked for again until the server has gone away:
+// until then only its port is looked at. Of omnigraph's servers a 404 is a proxy's
+// whose route is away, since a command that asks at a wrong path does not wait.
+func (w *watcher) heed(l level, status int) {
+	switch {
+	case l == healthy, l < unready && status == 0:
+		w.denied = 0
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound && !w.target.Omnigraph:
+		w.denied = status
+	}
+	switch {
+	case status != http.StatusServiceUnavailable:
+		w.busy = time.Time{}
+	case w.busy.IsZero():
+		w.busy = time.Now()
 	}
 }
 

@@ -156,7 +156,7 @@ func (s *server) attempt(c *caller) (verdict, time.Duration) {
 	switch {
 	case m == nil:
 	case v == admitted:
-		s.queue.add(caller{id: c.id, entry: c.entry, what: told, at: ended, wait: wait{from: c.at}})
+		s.queue.add(caller{id: c.id, entry: c.entry, what: told, at: ended})
 	default:
 		s.failed(c.id, ended)
 	}

@@ -9,7 +9,7 @@ import (
 const (
 	turnLasts = time.Second     // for one that is not taken
 	steadyAt  = 3               // times the fastest attempt: from there on the window does not grow
-	shrinksAt = 6               // and from there on it shrinks
+	shrinksAt = 6               // and above that it shrinks
 	mostHeld  = 4 * time.Second // no turn is given for so long at most, after failures
 )
 
@@ -27,9 +27,8 @@ type machine struct {
 
 // turn is one that was given, or an attempt of the schedule.
 type turn struct {
-	id      uint32
-	since   time.Duration
-	started bool
+	id    uint32
+	since time.Duration
 }
 
 // machineOf is a caller's machine, nil if each is by itself.
@@ -59,7 +58,7 @@ func (s *server) turns(c *caller) bool {
 	case m == nil, c.what == itself:
 		return false
 	case c.what == told && !s.stale(c):
-		m.answered(c.id, c.at-c.wait.from)
+		m.answered(c.id, c.at)
 	}
 	s.give(m, c.at)
 	return true
@@ -97,9 +96,9 @@ func (s *server) lastReturn(at time.Duration) (back time.Duration) {
 // give gives as many turns as the window has room for.
 func (s *server) give(m *machine, at time.Duration) {
 	m.under = slices.DeleteFunc(m.under, func(t turn) bool {
-		lost := !t.started && at >= t.since+turnLasts
-		if lost {
-			m.window++
+		lost := at >= t.since+turnLasts
+		if lost && m.fastest == 0 {
+			m.window++ // attempts may just take long
 		}
 		return lost
 	})
@@ -111,20 +110,16 @@ func (s *server) give(m *machine, at time.Duration) {
 		}
 		c.granted, c.parked, c.at = true, false, at
 		s.enqueue(c)
-		m.under = append(m.under, turn{id: c.id, since: at})
+		m.under = append(m.under, turn{c.id, at})
 		s.queue.add(caller{id: c.id, what: timer, at: at + turnLasts})
 	}
 }
 
 // begins notes that an attempt of the machine's is under way.
 func (m *machine) begins(id uint32, at time.Duration) {
-	for i := range m.under {
-		if m.under[i].id == id {
-			m.under[i].started = true
-			return
-		}
+	if !slices.ContainsFunc(m.under, func(t turn) bool { return t.id == id }) {
+		m.under = append(m.under, turn{id, at})
 	}
-	m.under = append(m.under, turn{id, at, true})
 }
 
 func (m *machine) ended(id uint32) {
@@ -133,16 +128,20 @@ func (m *machine) ended(id uint32) {
 
 // answered makes the window larger while attempts take as long as they do alone,
 // and smaller where the server has too much to do.
-func (m *machine) answered(id uint32, took time.Duration) {
-	m.ended(id)
-	m.hold = 0
+func (m *machine) answered(id uint32, at time.Duration) {
+	i := slices.IndexFunc(m.under, func(t turn) bool { return t.id == id })
+	if i < 0 {
+		return // it took longer than its turn
+	}
+	took := at - m.under[i].since
+	m.under, m.hold = slices.Delete(m.under, i, i+1), 0
 	if m.fastest == 0 || took < m.fastest {
 		m.fastest = took
 	}
 	switch {
 	case took < steadyAt*m.fastest:
 		m.window++
-	case took >= shrinksAt*m.fastest:
+	case took > shrinksAt*m.fastest:
 		m.window = max(1, m.window-1)
 	}
 }

@@ -212,11 +212,12 @@ func (d *decision) woken() (abi.Action, error) {
 	}
 	// Downwards from the deadline: near it the spread shrinks, and no woken
 	// attempt starts past it.
-	room := min(budget.spread(s), max(0, budget.MaxWait-s.time))
+	room := max(0, budget.MaxWait-s.time)
 	if budget.CallBudget == CallClamp {
 		room = min(room, max(0, d.callLeft()))
 	}
-	delay := scale(room, u)
+	// What the spread has grown by makes no attempt later than the schedule's.
+	delay := max(scale(min(w.Spread, room), u), min(scale(min(budget.spread(s), room), u), left))
 	action := d.next(i, delay)
 	action.Wake, d.wakeAfter = nil, 0
 	d.phase, d.left = waking, max(0, left-delay)

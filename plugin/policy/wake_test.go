@@ -198,17 +198,30 @@ func TestVainWakesAreBounded(t *testing.T) {
 
 // Each vain wake makes the spread wider, up to the schedule's cap.
 func TestTheSpreadGrows(t *testing.T) {
-	w := wait0(t, steady(t, "150s"), read0(1))
-	for range 5 {
+	w := wait0(t, steady(t, "900s", `"cap": "10s"`, `"cap": "60s"`, `"spread_late": "75s"`, `"spread_cap": "10s"`), read0(1))
+	for range 7 {
 		w.attempt(w.last.DelayUS, refused)
-	} // a wait of 10 s
+	} // a wait of 60 s
 	for _, want := range []int64{30_000, 1_920_000, 10 * million} {
 		if a := w.wake(w.last.Wake.AfterUS, abi.Ready, lastChance); a.DelayUS != want {
 			t.Fatalf("expected a spread of %d µs: %s", want, a.Encode())
 		}
 		w.attempt(w.last.DelayUS, refused)
-		if w.last.Wake != nil && w.last.DelayUS < w.last.Wake.AfterUS {
-			w.attempt(w.last.DelayUS, refused)
+	}
+}
+
+// What it has grown by makes no attempt later than the schedule does.
+func TestTheGrownSpreadDoesNotPassTheSchedule(t *testing.T) {
+	w := wait0(t, steady(t, "150s"), read0(1))
+	for range 5 {
+		w.attempt(w.last.DelayUS, refused)
+	}
+	w.wake(0, abi.Ready, 0)
+	w.attempt(0, refused)
+	for left, want := range map[int64]int64{million: million, 20_000: 30_000, 0: 30_000} {
+		v := *w
+		if a := v.wake(10*million-left, abi.Ready, lastChance); a.DelayUS != want {
+			t.Errorf("%d µs before the schedule's attempt: %s", left, a.Encode())
 		}
 	}
 }
@@ -235,8 +248,8 @@ func TestABrokenWakeGoesOverIntoTheNextWindow(t *testing.T) {
 		growth string
 		vain   int // wakes that were vain before
 		want   int64
-	}{{"64", 0, 1_920_000}, {"64", 1, 10 * million}, {"64", 2, 10 * million}, {"", 0, 30_000}, {"", 2, 30_000}} {
-		more := []string{}
+	}{{"64", 0, 1_920_000}, {"64", 1, 5 * million}, {"64", 2, 5 * million}, {"", 0, 30_000}, {"", 2, 30_000}} {
+		more := []string{`"spread_late": "75s"`, `"spread_cap": "5s"`}
 		if test.growth == "" {
 			more = []string{`"spread_multiplier": 64, "spread_late": "75s", `, ""}
 		}
@@ -250,7 +263,7 @@ func TestABrokenWakeGoesOverIntoTheNextWindow(t *testing.T) {
 		}
 		w.wake(w.last.Wake.AfterUS, abi.Ready, 0)
 		w.attempt(w.last.DelayUS, broken)
-		for w.last.DelayUS < 4*million {
+		for w.last.DelayUS < 10*million {
 			w.attempt(w.last.DelayUS, refused)
 		}
 		if a := w.wake(3*million, abi.Ready, lastChance); a.Wake != nil || a.DelayUS != test.want {

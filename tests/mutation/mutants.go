@@ -225,7 +225,8 @@ var mutants = []mutant{
 	replace("retry.go", "\tif call.Write {\n\t\treturn w.Writes\n\t}\n", "", "a write is woken by a mere connection"),
 	replace("retry.go", "is == abi.Ready || is == need", "is != \"\"", "a write is woken by a mere connection"),
 	replace("retry.go", "left > 0 {\n\t\t\treturn left, nil, nil\n\t\t}", "left > 0 {\n\t\t\ts.step++\n\t\t\treturn left, nil, nil\n\t\t}", "a vain wake advances the schedule"),
-	replace("retry.go", "room := min(budget.spread(s), max(0, budget.MaxWait-s.time))", "room := budget.spread(s)", "a woken attempt starts past the deadline"),
+	replace("retry.go", "room := max(0, budget.MaxWait-s.time)", "room := int64(1 << 52)", "a woken attempt starts past the deadline"),
+	replace("retry.go", "room), u), left))", "room), u), room))", "what the spread has grown by delays an attempt past the schedule"),
 	replace("budget.go", "return grows.plain(vain + 1)", "return grows.plain(1)", "a server that falls over is met by all again"),
 	replace("budget.go", "vain = max(vain, 1)", "vain++", "a late window spreads wider with each vain wake than an early one"),
 	replace("decide.go", "return min(d.budgets[i].vain+1, wake.MaxVain-1)", "return 0", "a broken wake is forgotten"),
@@ -245,7 +246,7 @@ var mutants = []mutant{
 	replace("retry.go", "w != nil && s.vain < w.MaxVain && ", "w != nil && ", "a probe that was wrong three times is believed"),
 	replace("retry.go", "|| s.step >= abi.MaxAttempts", "", "a host that is always down outgrows the state"),
 	replace("retry.go", "held, left := max(0, d.wakeAfter-d.passed),", "held, left := int64(0),", "an attempt that is left out ends the hold-off"),
-	replace("retry.go", "if budget.CallBudget != CallIgnore {", "if budget.CallBudget == CallIgnore {", "a wait for a server that is down passes the call's end"),
+	replace("retry.go", "if budget.CallBudget != CallIgnore {\n\t\tleft =", "if budget.CallBudget == CallIgnore {\n\t\tleft =", "a wait for a server that is down passes the call's end"),
 	replace("decide.go", "there is no wait that could be over\")\n\t\t}\n\t\tatLeast = s.pending\n", "there is no wait that could be over\")\n\t\t}\n", "an early timer buys time while the server is down"),
 
 	// Repairs.
