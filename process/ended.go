@@ -38,10 +38,10 @@ func (e *Ended) Commit() error {
 	return errors.Join(e.stdout.commit(), e.stderr.commit())
 }
 
-// ShowStderr writes what is still held of a failed attempt's stderr to the
-// command's Stderr: for a user who wants to see every failure. Its stdout can
-// still be committed or discarded. It reports what could not be written.
-func (e *Ended) ShowStderr() error { return e.stderr.commit() }
+// TakeStderr gives what is still held of a failed attempt's stderr, which is not
+// committed then: for a user who wants to see every failure. Its stdout can still
+// be committed or discarded.
+func (e *Ended) TakeStderr() []byte { return e.stderr.takeHeld() }
 
 // endedByUs says that SIGPIPE has ended the attempt because its pipe was closed
 // here, after its output could not be written.

@@ -278,13 +278,7 @@ func (s *stream) isCut() bool {
 }
 
 func (s *stream) commit() error {
-	s.mu.Lock()
-	held := s.got.first
-	if s.live {
-		held = nil
-	}
-	s.got.first = nil
-	s.mu.Unlock()
+	held := s.takeHeld()
 	if s.out != nil && len(held) > 0 {
 		s.writing.Lock()
 		s.put(held)
@@ -293,6 +287,17 @@ func (s *stream) commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
+}
+
+// takeHeld gives what nobody has seen yet.
+func (s *stream) takeHeld() (held []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.live {
+		held = s.got.first
+	}
+	s.got.first = nil
+	return held
 }
 
 func (s *stream) discard() {

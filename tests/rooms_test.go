@@ -27,6 +27,7 @@ abi/strictjson:
 abi/transcripts: abi abi/conformance
 abi/vectors:
 cmd/outlast: abi abi/schema plugin plugin/policy commands host process ready cmd/outlast/internal journal outages measure internal/standin followed github.com/alecthomas/kong
+cmd/outlast/internal/aside:
 cmd/outlast/internal/cases: abi abi/fields abi/strictjson cmd/outlast/internal/library host simulate
 cmd/outlast/internal/config: ready journal cmd/outlast/internal/policyflags internal/plainyaml github.com/alecthomas/kong github.com/goccy/go-yaml internal/environ
 cmd/outlast/internal/difference:
@@ -35,14 +36,14 @@ cmd/outlast/internal/inputs:
 cmd/outlast/internal/library: plugin/policy commands host cmd/outlast/internal/exit followed cmd/outlast/internal/policyflags
 cmd/outlast/internal/link:
 cmd/outlast/internal/manual: github.com/alecthomas/kong
-cmd/outlast/internal/metrics: abi host cmd/outlast/internal/safetext internal/progress internal/telemetry cmd/outlast/internal/wholefile github.com/gofrs/flock
+cmd/outlast/internal/metrics: abi host cmd/outlast/internal/aside cmd/outlast/internal/safetext internal/progress internal/telemetry cmd/outlast/internal/wholefile github.com/gofrs/flock
 cmd/outlast/internal/policyflags: abi host golang.org/x/sys cmd/outlast/internal/words
 cmd/outlast/internal/pull: cmd/outlast/internal/difference cmd/outlast/internal/library followed host httpattempt plugin/policy aead.dev/minisign github.com/gofrs/flock
 cmd/outlast/internal/quietquit: process/quit
-cmd/outlast/internal/record: abi host cmd/outlast/internal/safetext internal/progress cmd/outlast/internal/wholefile
+cmd/outlast/internal/record: abi host cmd/outlast/internal/aside cmd/outlast/internal/safetext internal/progress cmd/outlast/internal/wholefile
 cmd/outlast/internal/safetext: abi host
 cmd/outlast/internal/sample: abi cmd/outlast/internal/exit commands host outages
-cmd/outlast/internal/show: abi host cmd/outlast/internal/safetext internal/progress golang.org/x/sys golang.org/x/term
+cmd/outlast/internal/show: abi host cmd/outlast/internal/aside cmd/outlast/internal/safetext internal/progress golang.org/x/sys golang.org/x/term
 cmd/outlast/internal/simulation: abi cmd/outlast/internal commands host outages plugin/policy simulate
 cmd/outlast/internal/verification: abi cmd/outlast/internal host outages simulate
 cmd/outlast/internal/wholefile:

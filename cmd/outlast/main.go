@@ -58,9 +58,9 @@ func main() {
 		os.Exit(code)
 	}
 	if code, under := underLink(os.Args); under {
-		os.Exit(code)
+		leave(code)
 	}
-	os.Exit(realMain(os.Args[1:]))
+	leave(realMain(os.Args[1:]))
 }
 
 // realMain runs the tool and gives its exit code.

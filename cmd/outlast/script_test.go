@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	testscript.Main(m, map[string]func(){
-		"outlast": func() { os.Exit(realMain(os.Args[1:])) },
+		"outlast": func() { leave(realMain(os.Args[1:])) },
 		"ask":     ask,
 	})
 }

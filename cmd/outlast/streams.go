@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"outlast/cmd/outlast/internal/aside"
 	"outlast/cmd/outlast/internal/exit"
 )
 
@@ -42,5 +43,13 @@ func toStdout(write func(w io.Writer) error) error {
 }
 
 // stderr is where the tool speaks: nowhere under a link, where it is the
-// command's alone.
-var stderr io.Writer = os.Stderr
+// command's alone. Nobody waits for who does not read it.
+var stderr io.Writer = aside.New(os.Stderr, nil)
+
+// leave ends the process, once what was said is written or takes too long.
+func leave(code int) {
+	if said, ok := stderr.(*aside.Writer); ok {
+		said.Flush(aside.AtExit)
+	}
+	os.Exit(code)
+}

@@ -9,6 +9,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/aside"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/wholefile"
 	"outlast/host"
@@ -86,7 +88,7 @@ func Open(o Options) (*Recorder, error) {
 	if !strings.HasSuffix(o.Path, suffix) || filepath.Base(o.Path) == suffix {
 		return nil, fmt.Errorf("--metrics-file: expected a name that ends in %s, which node_exporter reads, not %s", suffix, o.Path)
 	}
-	target, err := wholefile.Target(o.Path)
+	target, err := aside.Do(aside.AtExit, func() (string, error) { return wholefile.Target(o.Path) })
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-file: %w", err)
 	}
@@ -116,7 +118,8 @@ func (r *Recorder) Finish(o *abi.Outcome) {
 	}
 	r.over = true
 	r.end(o)
-	if err := r.addToFile(); err != nil && r.options.Tell != nil {
+	_, err := aside.Do(r.options.lockWait()+aside.AtExit, func() (any, error) { return nil, r.addToFile() })
+	if err != nil && r.options.Tell != nil {
 		r.options.Tell("--metrics-file: %v; this run is not counted", err)
 	}
 }
@@ -167,13 +170,12 @@ func (r *Recorder) addTo(c counts) {
 	}
 }
 
+func (o *Options) lockWait() time.Duration { return cmp.Or(o.LockWait, DefaultLockWait) }
+
 // lock takes the lock of the file. The lock's own file stays: a lock that is
 // removed can be held twice.
 func (r *Recorder) lock() (unlock func() error, err error) {
-	wait := r.options.LockWait
-	if wait == 0 {
-		wait = DefaultLockWait
-	}
+	wait := r.options.lockWait()
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	lock := flock.New(r.target+".lock", flock.SetPermissions(mode))

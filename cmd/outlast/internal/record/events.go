@@ -3,11 +3,11 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
+	"outlast/cmd/outlast/internal/aside"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 )
@@ -130,15 +130,16 @@ func took(started, ended *int64) *int64 {
 // eventFile is a file that lines are appended to, by several processes maybe.
 type eventFile struct {
 	file *os.File
+	out  *aside.Writer
 	torn bool // it ends in half a line, which a full disk or a crash has left
 }
 
-// eventWait bounds how long a line may wait for the reader of a pipe (a choice:
-// a reader that lives takes it at once).
-const eventWait = time.Second
-
-// openEvents does not wait for a pipe's reader.
+// openEvents waits neither for a pipe's reader nor for a disk that hangs.
 func openEvents(path string) (*eventFile, error) {
+	return aside.Do(aside.AtExit, func() (*eventFile, error) { return opened(path) })
+}
+
+func opened(path string) (*eventFile, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonBlocking, 0o600)
 	if noReader(err) {
 		return nil, fmt.Errorf("%s is a pipe or socket that nobody reads", path)
@@ -146,7 +147,7 @@ func openEvents(path string) (*eventFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &eventFile{file: file, torn: isTorn(path)}, nil
+	return &eventFile{file: file, out: aside.New(file, nil), torn: isTorn(path)}, nil
 }
 
 // settling is how long half a line is given to become a whole one, where another
@@ -191,16 +192,16 @@ func (f *eventFile) append(l line) error {
 	if err := encoder.Encode(l); err != nil {
 		return err
 	}
-	return f.put(b.Bytes())
-}
-
-func (f *eventFile) put(b []byte) error {
-	_ = f.file.SetWriteDeadline(time.Now().Add(eventWait)) // a file has none, and needs none
-	_, err := f.file.Write(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%s: its reader takes nothing", f.file.Name())
-	}
+	_, err := f.out.Write(b.Bytes())
 	return err
 }
 
-func (f *eventFile) close() { f.file.Close() }
+// close waits a little for what is not written yet, and says what was not.
+func (f *eventFile) close() error {
+	lost, err := f.out.Flush(aside.AtExit)
+	f.file.Close()
+	if lost > 0 && err == nil {
+		err = fmt.Errorf("%d of what was to be written to %s are lost, since nobody took them", lost, f.file.Name())
+	}
+	return err
+}

@@ -116,7 +116,9 @@ func (r *Recorder) Finish(end End) {
 	}
 	r.write(line)
 	if r.events != nil {
-		r.events.close()
+		if err := r.events.close(); err != nil {
+			r.tell("--events: %v", err)
+		}
 	}
 	if r.report != nil {
 		if err := r.report.write(r.describe(&end)); err != nil {
@@ -134,7 +136,7 @@ func (r *Recorder) write(l line) {
 	l.Time, l.Run = time.Now().UTC().Format(time.RFC3339Nano), r.run
 	if err := r.events.append(l); err != nil {
 		r.tell("--events: %v; no more events are written", err)
-		r.events.close()
+		_ = r.events.close() // it has been told
 		r.events = nil
 	}
 }

@@ -2,11 +2,13 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"time"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/aside"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/cmd/outlast/internal/wholefile"
 	"outlast/internal/progress"
@@ -189,7 +191,7 @@ func openReport(path string) (*reportFile, error) {
 		open, err := openEvents(path)
 		return &reportFile{open: open}, err
 	}
-	target, err := wholefile.Target(path)
+	target, err := aside.Do(aside.AtExit, func() (string, error) { return wholefile.Target(path) })
 	return &reportFile{target: target}, err
 }
 
@@ -202,8 +204,9 @@ func (f *reportFile) write(r *report) error {
 		return err
 	}
 	if f.open != nil {
-		defer f.open.close()
-		return f.open.put(b.Bytes())
+		_, err := f.open.out.Write(b.Bytes())
+		return cmp.Or(err, f.open.close())
 	}
-	return wholefile.Replace(f.target, b.Bytes(), 0o600)
+	_, err := aside.Do(aside.AtExit, func() (any, error) { return nil, wholefile.Replace(f.target, b.Bytes(), 0o600) })
+	return err
 }

@@ -22,9 +22,10 @@ type line struct {
 	below      bool // it is in the row below what the command left unfinished
 }
 
-func newLine(f *os.File) *line {
+// newLine draws through out on f.
+func newLine(out io.Writer, f *os.File) *line {
 	return &line{
-		out:     f,
+		out:     out,
 		columns: func() int { return columnsOf(f) },
 		shown:   func() bool { return inForeground(f) },
 		ready:   func() bool { return takesOutput(f) },

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -31,29 +32,40 @@ type message struct {
 
 // log writes messages, each with one call.
 type log struct {
-	out  io.Writer
-	json *slog.JSONHandler // nil: as text
+	out    io.Writer
+	json   *slog.JSONHandler // nil: as text
+	buffer bytes.Buffer
 }
 
 func newLog(out io.Writer, json bool) *log {
 	l := &log{out: out}
 	if json {
-		l.json = slog.NewJSONHandler(out, nil)
+		l.json = slog.NewJSONHandler(&l.buffer, nil)
 	}
 	return l
 }
 
 // write leaves out what cannot be written: the call matters more.
-func (l *log) write(m message) {
+func (l *log) write(m message) { l.out.Write(l.format(m)) }
+
+// format is a message's line, until the next one's is made.
+func (l *log) format(m message) []byte {
+	l.buffer.Reset()
 	m.text = safetext.Line(strings.TrimPrefix(m.text, "outlast: ")) // as errors begin
 	if l.json == nil {
-		fmt.Fprintf(l.out, "outlast: %s\n", m.text)
-		return
+		fmt.Fprintf(&l.buffer, "outlast: %s\n", m.text)
+		return l.buffer.Bytes()
 	}
 	r := slog.NewRecord(time.Now().UTC(), m.level, m.text, 0)
 	r.AddAttrs(slog.String("event", m.event))
 	r.AddAttrs(m.fields...)
 	_ = l.json.Handle(context.Background(), r)
+	return l.buffer.Bytes()
+}
+
+// lostMessage says that nobody took what was told.
+func lostMessage(n int) message {
+	return message{level: warn, event: "notice", text: fmt.Sprintf("%d lines of outlast's are left out here, since nobody took them", n)}
 }
 
 func attemptMessage(e *host.AttemptEnded) message {

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"outlast/abi"
+	"outlast/cmd/outlast/internal/aside"
 	"outlast/cmd/outlast/internal/safetext"
 	"outlast/host"
 	"outlast/internal/progress"
@@ -53,17 +54,19 @@ type Options struct {
 // goroutines.
 type Printer struct {
 	options Options
+	out     *aside.Writer
 	log     *log // nil: nowhere
 
-	mu      sync.Mutex
-	line    *line // nil: no line in place, only log lines
-	live    live  // nil: there is nothing to draw
-	covered bool  // the command has printed over what live would draw
-	timer   *time.Timer
-	wait    wait    // the latest
-	signals func()  // ends their handling; nil before the first line
-	leftOut [2]bool // it has been told that attempts are left out: of a server that is down, and of one that loads
-	closed  bool
+	mu       sync.Mutex
+	line     *line // nil: no line in place, only log lines
+	live     live  // nil: there is nothing to draw
+	covered  bool  // the command has printed over what live would draw
+	printing int   // writes of the command that are under way
+	timer    *time.Timer
+	wait     wait    // the latest
+	signals  func()  // ends their handling; nil before the first line
+	leftOut  [2]bool // it has been told that attempts are left out: of a server that is down, and of one that loads
+	closed   bool
 }
 
 // live is what the line says at a time, and how long it is true: 0 for good.
@@ -75,9 +78,11 @@ func New(o Options) *Printer {
 	if o.Out == nil {
 		return p
 	}
-	p.log = newLog(o.Out, o.Format == JSON)
+	lost := newLog(nil, o.Format == JSON)
+	p.out = aside.New(o.Out, func(n int) []byte { return lost.format(lostMessage(n)) })
+	p.log = newLog(p.out, o.Format == JSON)
 	if o.Format == Auto && !o.Quiet && canDraw(o.Out) {
-		p.line = newLine(o.Out)
+		p.line = newLine(p.out, o.Out)
 	}
 	return p
 }
@@ -88,11 +93,15 @@ func canDraw(f *os.File) bool {
 	return drawsLines && name != "" && name != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// Close takes the line away. What is told after it is told in log lines.
+// Close takes the line away, and waits a little for what nobody has taken yet.
+// What is told after it is told in log lines.
 func (p *Printer) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hide()
+	if p.out != nil {
+		p.out.Flush(aside.AtExit)
+	}
 	p.closed = true
 	if p.signals != nil {
 		p.signals()
@@ -195,6 +204,21 @@ func (p *Printer) Notice(format string, args ...any) {
 	p.tell(message{level: warn, event: "notice", text: fmt.Sprintf(format, args...)})
 }
 
+// Pass writes what the command said, as it said it.
+func (p *Printer) Pass(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out == nil || len(b) == 0 {
+		return
+	}
+	if p.line != nil {
+		p.line.erase()
+		p.line.unfinished = b[len(b)-1] != '\n'
+		defer p.draw()
+	}
+	_, _ = p.out.Write(b)
+}
+
 // Error tells an error that ends the call, also when quiet: without it the
 // user would see outlast's exit code and no reason.
 func (p *Printer) Error(err error) {
@@ -239,17 +263,18 @@ type output struct {
 	terminal bool
 }
 
+// Write does not keep others from telling something: it may take its time.
 func (o *output) Write(b []byte) (int, error) {
 	p := o.printer
 	p.mu.Lock()
 	p.cover()
-	if !o.terminal { // a pager, say, which may take its time
-		p.mu.Unlock()
-		return o.file.Write(b)
-	}
-	defer p.mu.Unlock()
+	p.printing++
+	p.mu.Unlock()
 	n, err := o.file.Write(b)
-	if n > 0 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.printing--
+	if n > 0 && o.terminal {
 		p.line.unfinished = b[n-1] != '\n'
 	}
 	return n, err
@@ -295,7 +320,9 @@ func (p *Printer) draw() {
 		return
 	}
 	text, next := p.live(time.Now())
-	p.line.draw("outlast: " + safetext.ASCII(text))
+	if p.printing == 0 {
+		p.line.draw("outlast: " + safetext.ASCII(text))
+	}
 	p.stop()
 	if next > 0 {
 		p.timer = time.AfterFunc(next, p.tick)

@@ -59,9 +59,6 @@ func (a *attempts) attempt(ctx context.Context, n int64) (abi.Result, error) {
 		a.last.Discard()
 	}
 	a.last = ended
-	if a.plan.Flags.Verbose && !ended.Result.OK() {
-		ended.ShowStderr() // what cannot be written now cannot be in the end either
-	}
 	a.tellLeft(ended, err)
 	ended.Result.Sent = a.plan.Command.Sent(&ended.Result)
 	a.spendInputs(ended)
@@ -69,6 +66,23 @@ func (a *attempts) attempt(ctx context.Context, n int64) (abi.Result, error) {
 		return abi.Result{}, err
 	}
 	return ended.Result, nil
+}
+
+// observe shows what a failed attempt said, once it is known that another follows:
+// of the last one it is the command's own, and written as such.
+func (a *attempts) observe(e host.Event) {
+	switch e := e.(type) {
+	case host.Waiting:
+		if e.Again {
+			return
+		}
+	case host.Repairing:
+	default:
+		return
+	}
+	if a.plan.Flags.Verbose && a.last != nil {
+		a.tell.Pass(a.last.TakeStderr())
+	}
 }
 
 // mainCommand is the user's command, as attempt n runs it.

@@ -139,13 +139,18 @@ func (r *Run) call(ctx context.Context) ending {
 		return r.once(ctx)
 	}
 	outcome, err := r.plugin.RunInPlugin(ctx, r.journal.under(&host.Task{
-		Policy: r.plan.Policy, Call: r.plan.Call, Attempt: r.attempts.attempt, Repair: r.repair, Observe: r.tell.observe,
+		Policy: r.plan.Policy, Call: r.plan.Call, Attempt: r.attempts.attempt, Repair: r.repair, Observe: r.observe,
 		Ready: r.plan.Watch.server(), Unwatched: r.plan.Watch.Off, Secrets: r.plan.Secrets,
 	}))
 	if outcome != nil { // an outcome that is not ok is an error too
 		err = nil
 	}
 	return ending{outcome, err}
+}
+
+func (r *Run) observe(e host.Event) {
+	r.attempts.observe(e)
+	r.tell.observe(e)
 }
 
 // once makes the one attempt of a call within another outlast's, which decides
