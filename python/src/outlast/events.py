@@ -122,6 +122,19 @@ class LeftOut(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unwatched(Event):
+    """Less of the server is looked at than ``ready`` asks for. It comes once a call.
+
+    Attributes:
+        why: Why, such as a health check that is answered 404.
+        at: When.
+    """
+
+    why: str
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Repairing(Event):
     """Precedes each repair.
 
@@ -184,6 +197,7 @@ __all__ = [
     "PolicyInForce",
     "Repairing",
     "Stopped",
+    "Unwatched",
     "Waiting",
     "Woken",
 ]

@@ -78,6 +78,7 @@ class Driver:
         self._ready = task.ready if clock.is_real() else None
         self._watch: CallWatch | None = None  # since the last attempt; None: nobody watches
         self._waited = False  # since the last attempt
+        self._said_why = False  # less is looked at than was asked for
         self._real = task.clock is None and clock.is_real()
         self._outer = current.get()
         self._unsent: list[Requests] = []  # attempts of a write that had sent nothing
@@ -283,6 +284,9 @@ class Driver:
         done = yield WatchedWait(watch, wire.seconds(left), wire.seconds(held), action.wake.by)
         if done.error is not None:
             return done
+        if not self._said_why and (less := watch.why):
+            self._said_why = True
+            task.tell(events.Unwatched, at=self.now(), why=less)
         if done.value is not None:
             self.look_away()  # it must be seen away again before it can come back
             self._noticed(events.Woken, by=done.value)

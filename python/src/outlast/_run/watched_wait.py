@@ -33,6 +33,11 @@ class CallWatch:
         """Watch no more."""
         self._watch.stop()
 
+    @property
+    def why(self) -> str:
+        """Why less is looked at than was asked for."""
+        return self._watch.seen().why
+
     def left_out(self, plugin: Plugin) -> Literal["down", "not_ready"] | None:
         """Why an attempt now would fail, in a word that the plugin knows."""
         seen = self._watch.seen()

@@ -52,9 +52,13 @@ NO_NAME = {getattr(socket, name) for name in ("EAI_NONAME", "EAI_NODATA") if has
 """The errors of a name that does not exist."""
 
 
-def look(target: Target, connected: Callable[[], None]) -> Level:
+def look(
+    target: Target,
+    connected: Callable[[], None],
+    answered: Callable[[int], None] = lambda _: None,
+) -> Level:
     """Look at a target on all its addresses at once. A connection is told as soon
-    as there is one, where there is more to see.
+    as there is one, where there is more to see; so is the status of each answer.
     """
     deadline = time.monotonic() + TIMEOUT
     try:
@@ -62,11 +66,11 @@ def look(target: Target, connected: Callable[[], None]) -> Level:
     except OSError as e:
         return _failed(e)
     if len(addresses) == 1:
-        return _at(target, addresses[0], deadline, connected)
+        return _at(target, addresses[0], deadline, connected, answered)
     levels: queue.SimpleQueue[Level] = queue.SimpleQueue()
     for address in addresses:
         threading.Thread(
-            target=lambda a=address: levels.put(_at(target, a, deadline, connected)),
+            target=lambda a=address: levels.put(_at(target, a, deadline, connected, answered)),
             name="outlast-look",
             daemon=True,
         ).start()
@@ -97,7 +101,13 @@ def _failed(error: OSError) -> Level:
     return Level.DOWN if error.errno in NO_WAY else Level.UNANSWERED
 
 
-def _at(target: Target, to: Address, deadline: float, connected: Callable[[], None]) -> Level:
+def _at(
+    target: Target,
+    to: Address,
+    deadline: float,
+    connected: Callable[[], None],
+    answered: Callable[[int], None],
+) -> Level:
     """Look at one address."""
     family, address = to
     with socket.socket(family, socket.SOCK_STREAM) as sock:
@@ -113,26 +123,36 @@ def _at(target: Target, to: Address, deadline: float, connected: Callable[[], No
         if target.scheme == "tcp":
             return Level.ACCEPTING
         if target.omnigraph:
-            return _life(target, to, sock, deadline)
+            return _life(target, to, sock, deadline, answered)
         connected()
         try:
             answer = _ask(target, sock, target.path, deadline)
         except (OSError, ValueError, http.client.HTTPException):
             return Level.ACCEPTING
+        answered(answer.status)
         return Level.HEALTHY if target.expects(answer.status) else Level.ACCEPTING
 
 
-def _life(target: Target, to: Address, sock: socket.socket, deadline: float) -> Level:
+def _life(
+    target: Target,
+    to: Address,
+    sock: socket.socket,
+    deadline: float,
+    answered: Callable[[int], None],
+) -> Level:
     first: list[socket.socket] = [sock]
 
     def ask(path: str) -> Answer:
         if first:
-            return _ask(target, first.pop(), path, deadline)
-        family, address = to
-        with socket.socket(family, socket.SOCK_STREAM) as again:
-            again.settimeout(_left(deadline))
-            again.connect(address)
-            return _ask(target, again, path, deadline)
+            answer = _ask(target, first.pop(), path, deadline)
+        else:
+            family, address = to
+            with socket.socket(family, socket.SOCK_STREAM) as again:
+                again.settimeout(_left(deadline))
+                again.connect(address)
+                answer = _ask(target, again, path, deadline)
+        answered(answer.status)
+        return answer
 
     return life(target, ask)
 

@@ -20,11 +20,14 @@ class Seen:
             server, or no such name.
         not_ready: The last look ended lately, and was answered: the server is
             there, and loads. It is said only of what waiting helps.
+        why: Why less is looked at than was asked for, such as a health check that
+            is answered 404; empty: nothing is left out.
     """
 
     rose: WakeBy | None = None
     down: bool = False
     not_ready: bool = False
+    why: str = ""
 
 
 class Watch(Protocol):

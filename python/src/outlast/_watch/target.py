@@ -50,6 +50,17 @@ class Target:
         """The most that a look can see."""
         return Level.ACCEPTING if self.scheme == "tcp" else Level.HEALTHY
 
+    def port_only(self) -> Target:
+        """The same server, of which nothing is asked."""
+        return Target("tcp", self.host, self.port)
+
+    def denies(self, status: int) -> bool:
+        """Whether a status says that the health check is not there, or not for
+        outlast. Of omnigraph's servers a 404 is a proxy's whose route is away, since
+        a command that asks at a wrong path does not wait.
+        """
+        return status in (401, 403) or (status == 404 and not self.omnigraph)
+
     def expects(self, status: int) -> bool:
         """Whether a status says ready."""
         return status in self.statuses if self.statuses else 200 <= status <= 299

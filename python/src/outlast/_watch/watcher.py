@@ -22,10 +22,6 @@ PATIENCE = 600
 """How much of the time that a server has been watched may pass until its return
 is noticed (a choice): after 30 s the looks begin to be rarer."""
 
-SOONER = 2
-"""How many times as often a server is looked at that says itself that it loads: it
-is about to be ready, and that answer costs it next to nothing (a choice)."""
-
 CONFIRMED = 0.05
 """Seconds between two good answers of a server that is ready: one that starts, or
 is about to end, may give a single one (a choice)."""
@@ -83,6 +79,8 @@ class Watcher:
         self.ended = 0.0  # when the last look ended that said something
         self._good: float | None = None  # when the first good look in a row began
         self._ready = False  # two of them, far enough apart
+        self._busy: float | None = None  # since when it has answered 503
+        self._denied = 0  # the status for which its health check is not asked for; 0: it is
 
     @property
     def lock(self) -> threading.Condition:
@@ -130,20 +128,22 @@ class Watcher:
     def _pause(self, watched: float) -> float:
         pause = LONGEST
         if any(watch.eager for watch in self._watches):
+            if self._busy is not None:  # about to be ready: the looks slow down anew
+                watched = time.monotonic() - self._busy
             pause = min(max(watched / PATIENCE, SHORTEST), LONGEST)
-            if self.level == Level.LOADING:
-                pause /= SOONER
         if self._good is not None and not self._ready:
             pause = CONFIRMED
         # Where looks are not answered they must not pile up.
         return max(pause, SPACED) if self._flying > 1 else pause
 
     def _look(self, number: int, began: float) -> None:
+        target = self.target.port_only() if self._denied else self.target
+        statuses: list[int] = []
         try:
-            level = look(self.target, lambda: self._connected(number))
+            level = look(target, lambda: self._connected(number), statuses.append)
         except Exception:
             level = Level.UNANSWERED
-        self._looked(number, began, level)
+        self._looked(number, began, level, statuses[-1] if statuses else 0)
 
     def _connected(self, number: int) -> None:
         """A look that goes on has a connection."""
@@ -155,7 +155,7 @@ class Watcher:
         for watch in told:
             watch.news()
 
-    def _looked(self, number: int, began: float, level: Level) -> None:
+    def _looked(self, number: int, began: float, level: Level, status: int) -> None:
         """What a look came to. One that began before the latest that said
         something has nothing to add.
         """
@@ -165,6 +165,7 @@ class Watcher:
             if number >= self.latest:
                 self.latest, self.level, self.ended = number, level, time.monotonic()
                 self._judge(began, level)
+                self._heed(level, status)
                 for watch in self._watches:
                     watch.saw(number, level)
                 told = self._tell(number)
@@ -179,6 +180,27 @@ class Watcher:
             self._changed.notify()  # the next look is sooner than planned
         else:
             self._ready = self._ready or began - self._good >= CONFIRMED
+
+    def _heed(self, level: Level, status: int) -> None:
+        """Go by what the health check was answered with. One that is not there, or
+        not for outlast, is not asked for again until the server has gone away: until
+        then only its port is looked at.
+        """
+        if level == Level.HEALTHY or (level < Level.UNREADY and not status):
+            self._denied = 0
+        elif self.target.denies(status):
+            self._denied = status
+        if status != 503:
+            self._busy = None
+        elif self._busy is None:
+            self._busy = time.monotonic()
+
+    @property
+    def why(self) -> str:
+        """Why less is looked at than was asked for."""
+        if not self._denied:
+            return ""
+        return f"the health check is answered {self._denied}, so that only the port is looked at"
 
     def _tell(self, number: int) -> list[View]:
         """The watches for which the server has risen."""
@@ -226,6 +248,7 @@ class View:
                 _WORDS.get(self._rose),
                 down=fresh and w.level == Level.DOWN,
                 not_ready=fresh and w.level == Level.LOADING,
+                why=w.why,
             )
 
     def stop(self) -> None:

@@ -17,6 +17,7 @@ from ..events import (
     PolicyInForce,
     Repairing,
     Stopped,
+    Unwatched,
     Waiting,
 )
 
@@ -60,6 +61,8 @@ def _line_of(event: Event) -> Line | None:
             )
         case PolicyInForce():
             return _in_force(event)
+        case Unwatched():
+            return Line(logging.WARNING, event.why, {"why": event.why})
         case Repairing():
             return Line(logging.WARNING, f"{event.kind}; repairing", {"kind": event.kind})
         case Stopped():
