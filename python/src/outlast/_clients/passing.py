@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._call.answers import retry_after
 from .._call.result import Result
-from .._evidence.requests import current
+from .._evidence.requests import Within, current
 from .._run import perform
 from .._run.decorator import attach, failure_of
 from .._run.steps import Done, Made
 from .._time import clock
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from .._evidence.requests import Requests
     from .._run.steps import Ended
     from .bodies import Body
@@ -29,15 +31,14 @@ Answered = Callable[[R], Result]
 
 
 def answer(status: int, headers: Any, reason: str | None) -> Result:
-    """The result of an answer. Its body is the caller's."""
-    if status < 400:
-        return _well(status)
+    """The result of an answer of 400 or above. Its body is the caller's."""
     after = retry_after(headers.get("Retry-After"))
     return Result(http_status=status, message=reason or "", retry_after=after)
 
 
 @lru_cache(maxsize=64)
-def _well(status: int) -> Result:
+def well(status: int) -> Result:
+    """The result of any other."""
     return Result(http_status=status)
 
 
@@ -68,7 +69,29 @@ class _Passing(Generic[R]):
         """Why the request cannot be sent again."""
         return "" if self._body is None else self._body.spent()
 
-    def _settled(self, seen: Requests | None, result: Result, started: float) -> R | None:
+    def _begin(self) -> tuple[bool, Requests | None, float]:
+        """Begin with the first attempt: whether anybody hears of it if it succeeds, what is
+        seen of it, and when it begins.
+        """
+        quiet = self._task.is_quiet
+        if not quiet:
+            self._task = self._task.begun()
+        return quiet, self._task.look_on(current.get()), clock.now()
+
+    def _around(
+        self, quiet: bool, seen: Requests | None, at: float
+    ) -> AbstractContextManager[None]:
+        return Within(seen) if quiet else self._task.around(1, at, seen)
+
+    def _made(self, quiet: bool, done: Done, seen: Requests | None, started: float) -> Made:
+        """The first attempt, for who goes on from there."""
+        if quiet:
+            self._task = self._task.begun()
+        return Made(done, seen, started, clock.now())
+
+    def _settled(
+        self, quiet: bool, seen: Requests | None, result: Result, started: float
+    ) -> R | None:
         """The response, if the first attempt is all that there is to the request. This is the
         way of nearly all requests, so it is a short one.
         """
@@ -77,13 +100,13 @@ class _Passing(Generic[R]):
             return None
         if seen is not None:
             seen.forget()
-        if task.listened_to:
+        if not quiet:
             at, told = clock.now(), copy(result)  # checked already, which takes its time
             vars(told).update(started=started, ended=at)
             result = told
             task.tell_attempt(1, result, at)
             task.succeeded(result, at)
-        task.ended(None)
+            task.ended(None)
         return self._taken()
 
     def _taken(self) -> R | None:
@@ -137,20 +160,19 @@ class Passing(_Passing[R]):
 
     def run(self) -> R:
         """Carry it out."""
-        task = self._task = self._task.begun()
-        seen, started = task.look_on(current.get()), clock.now()
+        quiet, seen, started = self._begin()
         try:
-            with task.around(1, started, seen):
+            with self._around(quiet, seen, started):
                 done = Done(self.attempt())
-            response = self._settled(seen, done.value, started)
+            response = self._settled(quiet, seen, done.value, started)
             if response is not None:
                 return response
         except BaseException as e:
             done = Done(error=e)
-        made = Made(done, seen, started, clock.now())
+        made = self._made(quiet, done, seen, started)
         sleep = clock.current().sleep
         try:
-            return self._result(perform.run(task, self.attempt, sleep, None, self, made))
+            return self._result(perform.run(self._task, self.attempt, sleep, None, self, made))
         finally:
             self.drop()
 
@@ -183,23 +205,22 @@ class AsyncPassing(_Passing[R]):
 
     async def run(self) -> R:
         """Carry it out."""
-        task = self._task = self._task.begun()
-        seen, started = task.look_on(current.get()), clock.now()
+        quiet, seen, started = self._begin()
         try:
-            with task.around(1, started, seen):
+            with self._around(quiet, seen, started):
                 done = Done(await self.attempt())
-            response = self._settled(seen, done.value, started)
+            response = self._settled(quiet, seen, done.value, started)
             if response is not None:
                 return response
         except GeneratorExit as e:
-            task.ended(e)
+            self._task.ended(e)
             raise
         except BaseException as e:
             done = Done(error=e)
-        made = Made(done, seen, started, clock.now())
+        made = self._made(quiet, done, seen, started)
         sleep = clock.current().asleep
         try:
-            ended = await perform.arun(task, self.attempt, sleep, None, self, made)
+            ended = await perform.arun(self._task, self.attempt, sleep, None, self, made)
             return self._result(ended)
         finally:
             if self._response is not None:

@@ -127,13 +127,16 @@ def _handle(original: Any) -> Any:
         given = request.extensions.get("trace")
 
         def trace(name: str, info: Any) -> Any:
-            _traced(seen, name, info)
+            if _traced(seen, name, info) and given is None:
+                extensions.pop("trace", None)
             return None if given is None else given(name, info)
 
-        request.extensions = {**request.extensions, "trace": trace}
+        extensions = request.extensions = {**request.extensions, "trace": trace}
         with Within(seen):
             try:
-                return original(self, request)
+                response = original(self, request)
+                seen.answered = seen.left
+                return response
             except Exception as e:
                 _ended(seen, e)
                 raise
@@ -150,15 +153,17 @@ def _ahandle(original: Any) -> Any:
         given = request.extensions.get("trace")
 
         async def trace(name: str, info: Any) -> None:
-            _traced(seen, name, info)
-            told = None if given is None else given(name, info)
-            if inspect.isawaitable(told):
+            if _traced(seen, name, info) and given is None:
+                extensions.pop("trace", None)
+            if given is not None and inspect.isawaitable(told := given(name, info)):
                 await told
 
-        request.extensions = {**request.extensions, "trace": trace}
+        extensions = request.extensions = {**request.extensions, "trace": trace}
         with Within(seen):
             try:
-                return await original(self, request)
+                response = await original(self, request)
+                seen.answered = seen.left
+                return response
             except Exception as e:
                 _ended(seen, e)
                 raise
@@ -172,15 +177,17 @@ def _begin(attempt: Any, request: Any) -> Request:
     return seen
 
 
-def _traced(seen: Request, name: str, info: Any) -> None:
-    """What httpcore tells of a request. CONNECT asks a proxy for a tunnel."""
-    _, _, event = name.partition(".")
-    if event == "send_request_headers.started" and info["request"].method != b"CONNECT":
+def _traced(seen: Request, name: str, info: Any) -> bool:
+    """What httpcore tells of a request, and whether the rest of that says nothing more: it
+    tells of ten things, and with HTTP/1.1 this is the last that counts. CONNECT asks a
+    proxy for a tunnel.
+    """
+    if name.endswith(".send_request_headers.started") and info["request"].method != b"CONNECT":
         seen.leaves(info.get("stream_id", 0))
-    elif event == "receive_response_headers.complete" and seen.left:
-        seen.answered = True
-    elif event.endswith(".failed"):
+        return name.startswith("http11.")
+    if name.endswith(".failed"):
         _ended(seen, info["exception"])
+    return False
 
 
 def _ended(seen: Request, error: BaseException) -> None:

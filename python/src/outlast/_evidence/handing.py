@@ -124,7 +124,7 @@ def signals(patches: Patches, module: ModuleType) -> None:
     def make(original: Any) -> Any:
         def tell(self: Any, *args: Any, **kwargs: Any) -> Any:
             attempt = current.get()
-            if attempt is not None:
+            if isinstance(attempt, Requests):  # what a client tells is its own affair
                 caller = str(sys._getframe(1).f_globals.get("__name__"))
                 if caller.partition(".")[0] not in _CLIENTS:
                     attempt.hide("others were told something that they may wait for")

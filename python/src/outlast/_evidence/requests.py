@@ -21,9 +21,24 @@ current: ContextVar[Requests | Request | None] = ContextVar("outlast_attempt", d
 """The attempt that is being made, or its request that a client is carrying out;
 ``None`` outside of one."""
 
-made: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
-"""When connections were made, on :func:`time.monotonic`. One that was there before
-anybody looked is not in it."""
+
+class Connection:
+    """What is known of a connection.
+
+    Attributes:
+        made: When it was made, on :func:`time.monotonic`; 0: before anybody looked.
+        peer: Where it leads to; ``None``: nobody has asked.
+    """
+
+    __slots__ = ("made", "peer")
+
+    def __init__(self, made: float) -> None:
+        self.made = made
+        self.peer: Any = None
+
+
+connections: weakref.WeakKeyDictionary[Any, Connection] = weakref.WeakKeyDictionary()
+"""Those that a request has used, or that were made since somebody looks."""
 
 
 SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
@@ -46,8 +61,10 @@ class Within:
     def __exit__(self, *_: object) -> None:
         if self._token is None:
             return
-        with suppress(ValueError):  # a coroutine that is thrown away ends in any context
+        try:  # noqa: SIM105  each request comes here, and suppress() takes its time
             current.reset(self._token)
+        except ValueError:  # a coroutine that is thrown away ends in any context
+            pass
 
 
 class Requests:
@@ -67,7 +84,7 @@ class Requests:
         self._other = ""  # what else was sent
         self._hidden = ""  # what keeps the rest from being seen
         self._ended = False
-        self._sockets: weakref.WeakSet[Any] | None = None  # that its requests use
+        self._sockets: list[weakref.ref[Any]] = []  # that its requests use
         self._jobs: list[weakref.ref[Any]] = []
         self._timers: list[weakref.ref[Any]] = []
 
@@ -95,7 +112,8 @@ class Requests:
         What is sent from now on is late all the same.
         """
         self._ended = True
-        self.last = self._sockets = None
+        self.last = None
+        self._sockets.clear()
         self._jobs.clear()
         self._timers.clear()
         self._gone.clear()
@@ -119,12 +137,11 @@ class Requests:
         while each is not None:
             each.last = request
             each = each._outer
-        self._look()
         return request
 
     def writes(self, sock: Any) -> None:
         """Something is written to a socket that no watched client writes to."""
-        if sock not in (self._sockets or ()):
+        if not any(each() is sock for each in self._sockets):
             self.sends("bytes were written to a socket")
 
     def connects(self, sock: Any, address: Any) -> None:  # noqa: ARG002
@@ -173,9 +190,7 @@ class Requests:
 
     def owns(self, sock: Any) -> None:
         """A socket that a watched client writes to."""
-        if self._sockets is None:
-            self._sockets = weakref.WeakSet()
-        self._sockets.add(sock)
+        self._sockets.append(weakref.ref(sock))
         if self._outer is not None:
             self._outer.owns(sock)
 
@@ -290,11 +305,13 @@ class Request:
         if known is not None and self.left:
             self.attempt.writes(sock)
             return
-        self._sock, self.made = weakref.ref(sock), made.get(sock, 0.0)
-        try:
-            self.peer = (sock.family, sock.getpeername())
-        except OSError:
-            self.peer = None
+        connection = connections.get(sock)
+        if connection is None:
+            connection = connections[sock] = Connection(0.0)
+        if connection.peer is None:
+            with suppress(OSError):
+                connection.peer = (sock.family, sock.getpeername())
+        self._sock, self.made, self.peer = weakref.ref(sock), connection.made, connection.peer
         self.attempt.owns(sock)
 
     def hide(self, what: str) -> None:

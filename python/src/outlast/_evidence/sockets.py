@@ -7,13 +7,12 @@ from __future__ import annotations
 import os
 import stat
 import time
-from contextlib import suppress
 from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
 from .patches import Patches
-from .requests import Within, current, made
+from .requests import Connection, Within, connections, current
 
 
 def sockets(patches: Patches, module: ModuleType) -> None:
@@ -64,7 +63,7 @@ def tls(patches: Patches, module: ModuleType) -> None:
     def shake(original: Any) -> Any:
         def do_handshake(self: Any, *args: Any, **kwargs: Any) -> Any:
             value = original(self, *args, **kwargs)
-            made[self] = time.monotonic()
+            connections[self] = Connection(time.monotonic())
             return value
 
         return do_handshake
@@ -113,7 +112,7 @@ def _connecting(patches: Patches, owner: Any, name: str) -> None:
     def make(original: Any) -> Any:
         def connect(self: Any, address: Any, *args: Any) -> Any:
             attempt = current.get()
-            made[self] = time.monotonic()
+            connections[self] = Connection(time.monotonic())
             if attempt is None:
                 return original(self, address, *args)
             attempt.connects(self, address)
@@ -133,8 +132,12 @@ def _writing(patches: Patches, owner: Any, name: str, inner: str = "") -> None:
             attempt = current.get()
             if attempt is None:
                 return original(self, *args, **kwargs)
-            with suppress(AttributeError):  # it is closed, and nothing is written
+            try:  # noqa: SIM105  as for Within
                 attempt.writes(self if below is None else below(self))
+            except AttributeError:  # it is closed, and nothing is written
+                pass
+            if attempt.attempt is not attempt:  # a client's own, which may write on as it likes
+                return original(self, *args, **kwargs)
             with Within(None):
                 return original(self, *args, **kwargs)
 

@@ -17,6 +17,7 @@ from .._evidence import watch
 from .._evidence.requests import Request, Requests, Within, current
 from .._policy.document import chosen
 from ..hooks._hook import CallHook
+from ..hooks._outages import LogHook
 from ..hooks._registry import Around, Told, begin, get_hooks, guarded, tell
 from .options import OPTIONS
 from .overrides import given
@@ -184,9 +185,11 @@ class Task:
             return None
 
     @property
-    def listened_to(self) -> bool:
-        """Whether there is anybody to tell."""
-        return bool(self._hooks)
+    def is_quiet(self) -> bool:
+        """Whether nobody hears of a call whose first attempt succeeds: there is no line of
+        it in a log.
+        """
+        return self._observe is None and all(isinstance(hook, LogHook) for hook in get_hooks())
 
     def tell(self, kind: Callable[..., events.Event], /, **details: Any) -> None:
         """Tell hooks of an event."""

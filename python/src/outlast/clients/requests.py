@@ -16,7 +16,7 @@ from requests.utils import select_proxy
 
 from .._clients.bodies import body_of
 from .._clients.options import Settings
-from .._clients.passing import Passing, answer
+from .._clients.passing import Passing, answer, well
 from .._watch.target import DEFAULT_PORTS
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class HTTPAdapter(requests.adapters.HTTPAdapter):
             lambda: url,
             request.headers,
             (to.scheme, to.hostname or "", to.port or DEFAULT_PORTS.get(to.scheme, 0)),
-            not select_proxy(url, proxies),
+            not (proxies and select_proxy(url, proxies)),
         )
 
         def send() -> requests.Response:
@@ -90,6 +90,8 @@ class HTTPAdapter(requests.adapters.HTTPAdapter):
 
 
 def _answered(response: requests.Response) -> Result:
+    if response.status_code < 400:  # nearly all
+        return well(response.status_code)
     return answer(response.status_code, response.headers, response.reason)
 
 
