@@ -44,6 +44,7 @@ export type {
   Repairing,
   Stopped,
   Told,
+  Unwatched,
   Waiting,
   Woken,
 } from "./hooks/events.js";

@@ -83,6 +83,15 @@ export interface LeftOut extends Told {
   readonly at: number;
 }
 
+/** Less of the server is looked at than `ready` asks for. It comes once a call. */
+export interface Unwatched extends Told {
+  readonly type: "unwatched";
+  /** Why, such as a health check that is answered 404. */
+  readonly why: string;
+  /** When. */
+  readonly at: number;
+}
+
 /** Precedes each repair. */
 export interface Repairing extends Told {
   readonly type: "repairing";
@@ -124,6 +133,7 @@ export type CallEvent =
   | Waiting
   | Woken
   | LeftOut
+  | Unwatched
   | Repairing
   | Loaded
   | InstanceReplaced

@@ -31,6 +31,10 @@ function withoutLabel(event: CallEvent): Line | undefined {
       return waiting(event);
     case "policyInForce":
       return inForce(event);
+    case "unwatched": {
+      const { why } = event;
+      return { level: "warn", text: why, fields: { why } };
+    }
     case "repairing": {
       const { kind } = event;
       return { level: "warn", text: `${kind}; repairing`, fields: { kind } };

@@ -98,6 +98,7 @@ class Driver {
   #last: Requests | undefined; // that one, as long as there was no repair after it
   #late: Result | undefined; // the last one's, if they have sent something after that
   #watch: CallWatch | undefined; // of the server, since the last attempt
+  #saidWhy = false; // less is looked at than was asked for
 
   constructor(task: Task, attempter: Attempter, repairer: Repairer | undefined) {
     this.#task = task;
@@ -294,6 +295,7 @@ class Driver {
     }
     const after = wake.after - decided;
     const woken = await watch.wait(task.clock, { delay, wake: { ...wake, after } }, task.signal);
+    this.#unwatched(watch.why);
     const isDown = watch.down && (await task.policy.dialect()).minor >= DOWN;
     return woken ?? (isDown ? "down" : undefined);
   }
@@ -308,6 +310,14 @@ class Driver {
     this.#lookAway(); // it must be seen away again before it can come back
     task.tell({ type: "woken", by: noticed, at: now });
     return this.#session!.woken(noticed, { now });
+  }
+
+  /** Tells once why less is looked at than was asked for. */
+  #unwatched(why: string | undefined): void {
+    if (why && !this.#saidWhy) {
+      this.#saidWhy = true;
+      this.#task.tell({ type: "unwatched", why, at: this.#task.now() });
+    }
   }
 
   #watchFor(wake: Wake): CallWatch | undefined {

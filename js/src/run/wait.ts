@@ -19,6 +19,11 @@ export class CallWatch {
     this.#watch.stop();
   }
 
+  /** Why less is looked at than was asked for. */
+  get why(): string | undefined {
+    return this.#watch.seen().why;
+  }
+
   /** Whether an attempt now would fail. */
   get down(): boolean {
     return this.#watch.seen().down;

@@ -3,7 +3,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
-import { Level, type Target } from "./target.js";
+import { expects, Level, type Target } from "./target.js";
 
 /** Milliseconds that one look takes at most (a choice: a connection that takes longer is no sign
  * of a server that a call should hurry to). */
@@ -27,8 +27,13 @@ const NO_WAY =
  * Looks at a target, on all its addresses at once. No token, no cookie, no redirect, no proxy.
  *
  * @param connected Is called as soon as there is a connection, where there is more to see.
+ * @param answered Is called with the status of the health check's answer.
  */
-export async function look(target: Target, connected: () => void): Promise<Level> {
+export async function look(
+  target: Target,
+  connected: () => void,
+  answered: (status: number) => void = () => {},
+): Promise<Level> {
   const over = AbortSignal.timeout(TIMEOUT);
   let addresses: LookupAddress[];
   try {
@@ -37,7 +42,7 @@ export async function look(target: Target, connected: () => void): Promise<Level
     return (error as NodeJS.ErrnoException).code === "ENOTFOUND" ? Level.Down : Level.Unanswered;
   }
   const best = target.scheme === "tcp" ? Level.Accepting : Level.Healthy;
-  const all = addresses.map(({ address }) => at(target, address, over, connected));
+  const all = addresses.map(({ address }) => at(target, address, over, connected, answered));
   const found = Promise.any(
     all.map(async (each) => ((await each) === best ? best : Promise.reject())),
   );
@@ -67,6 +72,7 @@ async function at(
   host: string,
   over: AbortSignal,
   connected: () => void,
+  answered: (status: number) => void,
 ): Promise<Level> {
   const socket = await connect({ host, port: target.port }, over);
   if (typeof socket === "number") {
@@ -84,7 +90,9 @@ async function at(
       return Level.Accepting;
     }
     connected();
-    return (await isHealthy(target, socket, over)) ? Level.Healthy : Level.Accepting;
+    const status = await ask(target, socket, over);
+    answered(status);
+    return expects(target, status) ? Level.Healthy : Level.Accepting;
   } finally {
     socket.destroy();
   }
@@ -119,11 +127,11 @@ function stays(socket: Socket): Promise<boolean> {
   });
 }
 
-/** Whether the health check is answered as expected, on a connection that stands. */
-async function isHealthy(target: Target, socket: Socket, over: AbortSignal): Promise<boolean> {
+/** The status of the health check's answer, on a connection that stands; 0 for none. */
+async function ask(target: Target, socket: Socket, over: AbortSignal): Promise<number> {
   const { request } = await import("node:http");
   const { connect } = await import("node:tls");
-  const { scheme, host, port, path, statuses } = target;
+  const { scheme, host, port, path } = target;
   const servername = isIP(host) ? "" : host;
   const encrypted = () => connect({ socket, host, servername }).on("error", () => {});
   return new Promise((resolve) => {
@@ -133,11 +141,10 @@ async function isHealthy(target: Target, socket: Socket, over: AbortSignal): Pro
       headers: { "user-agent": "outlast", connection: "close" },
     });
     asked.on("response", (answer) => {
-      const status = answer.statusCode!;
       answer.on("error", () => {}).destroy();
-      resolve(statuses.length ? statuses.includes(status) : status >= 200 && status <= 299);
+      resolve(answer.statusCode!);
     });
-    asked.on("error", () => resolve(false)).on("close", () => resolve(false));
+    asked.on("error", () => resolve(0)).on("close", () => resolve(0));
     asked.end();
   });
 }

@@ -11,6 +11,8 @@ export interface Seen {
   /** The last look ended lately, and was refused, or found no way to the server or no such
    * name: an attempt now would fail. */
   readonly down: boolean;
+  /** Why less is looked at than was asked for, such as a health check that is answered 404. */
+  readonly why?: string | undefined;
 }
 
 /** What one call sees of a server between two attempts. Only looks that began after the watch

@@ -64,6 +64,16 @@ function statusesOf(words: string, text: string): number[] {
   return statuses;
 }
 
+/** Whether a status says ready. */
+export function expects({ statuses }: Target, status: number): boolean {
+  return statuses.length ? statuses.includes(status) : status >= 200 && status <= 299;
+}
+
+/** The same server, of which nothing is asked. */
+export function portOnly(target: Target): Target {
+  return { ...target, scheme: "tcp" };
+}
+
 /** An error that shows no more of a target than where it leads: the rest may hold a secret. */
 function bad(text: string, why: string): RangeError {
   const [start = ""] = text.split(/[?#]/);

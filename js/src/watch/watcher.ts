@@ -4,7 +4,7 @@ import type { Readiness } from "../call/action.js";
 import { inContext, Requests } from "../evidence/requests.js";
 import { look } from "./look.js";
 import type { Seen, Watch, Watcher } from "./readiness.js";
-import { keyOf, Level, parseTarget, type Target } from "./target.js";
+import { keyOf, Level, parseTarget, portOnly, type Target } from "./target.js";
 
 /** Milliseconds between two looks, at least and at most. The first is short against a person's
  * patience and against what a look costs a server, the second still notices a return within a
@@ -19,6 +19,9 @@ const PATIENCE = 600;
 /** Milliseconds between two good answers of a server that is ready: one that starts, or is about
  * to end, may give a single one (a choice). */
 const CONFIRMED = 50;
+
+/** The statuses of a health check that is not there, or not for outlast. */
+const DENIED = [401, 403, 404];
 
 /** How many looks are under way at most, each of which takes a second at most: where none is
  * answered, one begins whenever one of them may have ended. */
@@ -62,6 +65,8 @@ class Server {
   #ended = -Infinity; // when the last look ended
   #good: number | undefined; // when the first good look in a row began
   #ready = false; // two of them, far enough apart
+  #busy: number | undefined; // since when it has answered 503
+  #denied = 0; // the status for which its health check is not asked for; 0: it is
 
   /** @param left Called when nobody waits any more. */
   constructor(
@@ -100,7 +105,8 @@ class Server {
 
   #pause(): number {
     const isEager = [...this.#views].some(({ eager }) => eager);
-    const watched = this.#last - this.#began;
+    // Who answers 503 is about to be ready: the looks slow down anew.
+    const watched = this.#last - (this.#busy ?? this.#began);
     const usual = isEager ? Math.min(Math.max(watched / PATIENCE, SHORTEST), LONGEST) : LONGEST;
     const pause = this.#good !== undefined && !this.#ready ? CONFIRMED : usual;
     return this.#flying > 1 ? Math.max(pause, SPACED) : pause;
@@ -118,9 +124,12 @@ class Server {
   }
 
   async #look(number: number, began: number): Promise<void> {
-    const level = await look(this.target, () => this.#connected(number)).catch(
-      () => Level.Unanswered,
-    );
+    const target = this.#denied ? portOnly(this.target) : this.target;
+    let status = 0;
+    const connected = () => this.#connected(number);
+    const level = await look(target, connected, (answered) => {
+      status ||= answered;
+    }).catch(() => Level.Unanswered);
     this.#flying--;
     if (number < this.#latest) {
       return; // one that began later has said something
@@ -129,6 +138,7 @@ class Server {
     this.#level = level;
     this.#ended = performance.now();
     this.#judge(began);
+    this.#heed(status);
     for (const view of this.#views) {
       view.saw(number, level);
     }
@@ -154,6 +164,23 @@ class Server {
     } else {
       this.#ready ||= began - this.#good >= CONFIRMED;
     }
+  }
+
+  /** Goes by what the health check was answered with. One that is not there, or not for outlast,
+   * is not asked for again until the server has gone away: till then only its port is looked at. */
+  #heed(status: number): void {
+    if (this.#level < Level.Accepting || this.#level === Level.Healthy) {
+      this.#denied = 0;
+    } else if (DENIED.includes(status)) {
+      this.#denied = status;
+    }
+    this.#busy = status === 503 ? (this.#busy ?? performance.now()) : undefined;
+  }
+
+  /** Why less is looked at than was asked for. */
+  get why(): string | undefined {
+    const why = `the health check is answered ${this.#denied}, so that only the port is looked at`;
+    return this.#denied ? why : undefined;
   }
 
   #tell(number: number): void {
@@ -194,7 +221,7 @@ class View implements Watch {
   }
 
   seen(): Seen {
-    return { rose: WORDS[this.#rose], down: this.server.isDown(this.since) };
+    return { rose: WORDS[this.#rose], down: this.server.isDown(this.since), why: this.server.why };
   }
 
   stop(): void {

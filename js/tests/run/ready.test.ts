@@ -109,6 +109,17 @@ test("attempts that would fail are left out, but never the deadline's", async ()
   });
 });
 
+test("why less is looked at than was asked for is told once", async () => {
+  await virtualTime(async () => {
+    const why = "the health check is answered 404";
+    const ready = { watch: () => ({ seen: () => ({ down: false, why }), stop() {} }) };
+    const told: string[] = [];
+    const observe = (event: CallEvent) => event.type === "unwatched" && told.push(event.why);
+    await retry(thrown(refused()), READ, { ready, observe }).catch(() => {});
+    assert.deepEqual(told, [why]);
+  });
+});
+
 test("an abort ends a wait that is watched", async () => {
   const url = `http://127.0.0.1:${await closedPort()}/`;
   const signal = AbortSignal.timeout(300);
