@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -43,17 +41,13 @@ func (b *bench) outages() (section, error) {
 	if err := b.buildTools(); err != nil {
 		return section{}, err
 	}
-	warm, err := b.warm()
-	if err != nil {
-		return section{}, err
-	}
 	w, err := b.startWitan()
 	tools, notes := b.tools(err)
 	if w != nil {
 		defer w.wait()
 		defer w.in.Close()
 	}
-	s := section{title: "Real outages", notes: append(notes, warm), text: outagesText(b.count)}
+	s := section{title: "Real outages", notes: notes, text: outagesText(b.count)}
 	for _, length := range b.length {
 		run := &outageRun{bench: b, tools: tools, witan: w, length: length}
 		samples, err := run.all()
@@ -64,46 +58,6 @@ func (b *bench) outages() (section, error) {
 		s.goals = append(s.goals, run.goals(samples)...)
 	}
 	return s, nil
-}
-
-// warm has the tool fill its cache, as a machine's first outage does, and says
-// how the plugin is loaded from then on.
-func (b *bench) warm() (note string, err error) {
-	address, err := freeAddress()
-	if err != nil {
-		return "", err
-	}
-	how := ""
-	for i := 0; i < 5 && (how == "" || how == "interpreted"); i++ {
-		events := b.at(fmt.Sprint("warm", i))
-		t := tool{call: "query", argv: []string{b.at("outlast"), "run", "--quiet", "--max-wait", "12s", "--events", events, "--"}}
-		err = b.run(context.Background(), t.command(address, "warm"))
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
-			return "", fmt.Errorf("outlast, with no server at all, ended with %v", err)
-		}
-		if how, err = howLoaded(events); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("outlast had been used on this machine before: its plugin is loaded as %q, as its events call it.", how), nil
-}
-
-func howLoaded(events string) (string, error) {
-	text, err := os.ReadFile(events)
-	if err != nil {
-		return "", err
-	}
-	for line := range bytes.Lines(text) {
-		var e struct{ Event, How string }
-		if err := json.Unmarshal(line, &e); err != nil {
-			return "", err
-		}
-		if e.Event == "plugin_loaded" {
-			return e.How, nil
-		}
-	}
-	return "", errors.New("outlast's events do not say how the plugin was loaded")
 }
 
 // run runs a command, and is patient.

@@ -101,7 +101,7 @@ func (b *bench) at(path string) string { return filepath.Join(b.dir, path) }
 func (b *bench) env() []string {
 	return []string{
 		"PATH=" + b.at("bin") + ":" + os.Getenv("PATH"), "HOME=" + b.at("home"),
-		"OUTLAST_CACHE_DIR=" + b.at("home/cache"), "NO_PROXY=*",
+		"NO_PROXY=*",
 		"BENCH_ATTEMPTS=" + b.at("attempts"), "BENCH_COMMAND=" + b.at("standin"), "STANDIN_RELEASE=0.10", // its server listens when it is ready
 		"WITAN_OMNIGRAPH_HTTP=0", "WITAN_REMOTE_WRITE_MAX_INFLIGHT=1000",
 	}

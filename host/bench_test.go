@@ -17,8 +17,10 @@ import (
 )
 
 // One decision about a refused connection, in a session in the middle of an
-// outage: natively, compiled and interpreted.
+// outage: by the policy's code alone, by that code as the host asks it, compiled and
+// interpreted.
 func BenchmarkDecide(b *testing.B) {
+	b.Run("linked", func(b *testing.B) { benchmarkSession(b, linked) })
 	b.Run("native", func(b *testing.B) {
 		doc := must(policy.BuiltIn("omnigraph"))
 		seed, result := int64(1), refused()
@@ -60,29 +62,22 @@ func benchmarkSession(b *testing.B, p *host.Plugin) {
 	}
 }
 
-// The first decision of a process, from Open on: with nothing cached, and with
-// the compiled code in the cache.
+// The first decision of a process, from Open on.
 func BenchmarkFirstDecision(b *testing.B) {
-	decide := func(b *testing.B, opts ...host.Option) {
-		p := must(host.Open(opts...))
-		result := refused()
-		if _, err := p.Session(omnigraph, host.Call{Remote: true, Read: true}).Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
-			b.Fatal(err)
-		}
-		p.Close(context.Background())
+	for name, opts := range map[string][]host.Option{
+		"linked": nil, "interpreted": {host.WithInterpreter()}, "compiled": {host.WithCompiler()},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				p := must(host.Open(opts...))
+				result := refused()
+				if _, err := p.Session(omnigraph, host.Call{Remote: true, Read: true}).Next(context.Background(), abi.Event{Type: abi.Attempted, Result: &result}); err != nil {
+					b.Fatal(err)
+				}
+				p.Close(context.Background())
+			}
+		})
 	}
-	b.Run("empty cache", func(b *testing.B) {
-		for b.Loop() {
-			decide(b, host.WithCacheDir(b.TempDir()))
-		}
-	})
-	b.Run("warm cache", func(b *testing.B) {
-		dir := b.TempDir() + "/cache"
-		decide(b, host.WithCacheDir(dir), host.WithCompiler())
-		for b.Loop() {
-			decide(b, host.WithCacheDir(dir))
-		}
-	})
 }
 
 // stillClock is the real time whose waits never end by themselves, so that all

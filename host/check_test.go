@@ -21,7 +21,7 @@ func TestCallsAreCheckedFirst(t *testing.T) {
 		"Seed":   {Seed: &negative},
 		"number": {Seed: &huge},
 	} {
-		throughBoth(t, func(t *testing.T, d door) {
+		throughAll(t, func(t *testing.T, d door) {
 			_, err := d.run(compiled, context.Background(), &host.Task{Call: call, Attempt: func(context.Context, int64) (abi.Result, error) {
 				t.Error("an attempt was made")
 				return succeeded(), nil
@@ -34,7 +34,7 @@ func TestCallsAreCheckedFirst(t *testing.T) {
 			t.Errorf("%s: a session takes it", want)
 		}
 	}
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		if _, err := d.run(compiled, context.Background(), &host.Task{}); err == nil || !strings.Contains(err.Error(), "Attempt is missing") {
 			t.Error(err)
 		}
@@ -56,7 +56,7 @@ func TestSessionEnds(t *testing.T) {
 
 // A long text is cut as the contract has it, and a secret never in two.
 func TestLongTextsAndSecretsAreCut(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		outcome, err := d.run(compiled, context.Background(), &host.Task{
 			Secrets: []string{"s3cret-token"},
 			Attempt: func(context.Context, int64) (abi.Result, error) {
@@ -77,7 +77,7 @@ func TestLongTextsAndSecretsAreCut(t *testing.T) {
 // A repair that the cancelling cut off ends the call as cancelled, without
 // another attempt.
 func TestCancelInARepair(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		attempts := 0
 		outcome, err := d.run(compiled, ctx, &host.Task{

@@ -85,7 +85,7 @@ func TestOnlyRequest(t *testing.T) {
 		"no such thing, of two":    {abi.Result{HTTPStatus: new(int64(404))}, counted(2), true, abi.OutcomeIndeterminate},
 		"no such thing, of one":    {abi.Result{HTTPStatus: new(int64(404))}, counted(1), true, abi.OutcomeFailed},
 	} {
-		throughBoth(t, func(t *testing.T, d door) {
+		throughAll(t, func(t *testing.T, d door) {
 			outcome, err := d.run(compiled, t.Context(), &host.Task{
 				Clock: &virtual.Clock{}, OnlyRequest: c.claimed,
 				Attempt: func(_ context.Context, n int64) (abi.Result, error) {
@@ -112,7 +112,7 @@ func (c counted) Requests() int { return int(c) }
 func TestWarmUp(t *testing.T) {
 	events := make(chan host.Loaded, 1)
 	for name, open := range map[string][]host.Option{
-		"compiled": {host.WithCacheDir(t.TempDir())}, "interpreted": {host.WithInterpreter()},
+		"compiled": {host.WithCompiler()}, "interpreted": {host.WithInterpreter()},
 	} {
 		p, err := host.Open(open...)
 		if err != nil {

@@ -68,10 +68,11 @@ type Repairing struct {
 	At    time.Duration
 }
 
-// Loaded says how the plugin was loaded, after a call's first failure.
+// Loaded says how the plugin was loaded, after a call's first failure. It comes
+// again once an interpreted plugin is compiled, or is not for some reason.
 type Loaded struct {
-	How  string        // compiled, cached or interpreted
-	Why  string        // why not from the cache, if that was meant
+	How  string        // compiled or interpreted
+	Why  string        // why not compiled, if that was meant
 	Took time.Duration // of real time
 }
 

@@ -16,14 +16,19 @@ import (
 )
 
 // compiled is shared by the tests: compiling the plugin takes a second or more.
-var compiled *host.Plugin
+// linked decides by the code that is linked.
+var compiled, linked *host.Plugin
 
 func TestMain(m *testing.M) {
 	var err error
-	if compiled, err = host.Open(host.WithCacheDir(""), host.WithCompiler()); err != nil {
+	if compiled, err = host.Open(host.WithCompiler()); err != nil {
+		panic(err)
+	}
+	if linked, err = host.Open(); err != nil {
 		panic(err)
 	}
 	code := m.Run()
+	linked.Close(context.Background())
 	compiled.Close(context.Background())
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
@@ -44,7 +49,15 @@ type run = func(*host.Plugin, context.Context, *host.Task) (*abi.Outcome, error)
 
 var runs = map[string]run{"Run": (*host.Plugin).Run, "RunInPlugin": (*host.Plugin).RunInPlugin}
 
-var doors = []door{{"Run", outcomeOf(runs["Run"])}, {"RunInPlugin", outcomeOf(runs["RunInPlugin"])}}
+var doors = []door{
+	{"Run", outcomeOf(runs["Run"])}, {"RunInPlugin", outcomeOf(runs["RunInPlugin"])},
+	{"linked", outcomeOf(func(p *host.Plugin, ctx context.Context, t *host.Task) (*abi.Outcome, error) {
+		if p == compiled { // one of a test's own is what is tested
+			p = linked
+		}
+		return p.Run(ctx, t)
+	})},
+}
 
 // outcomeOf is a door whose error says only why there is no outcome. Each call
 // through it shows that an outcome is an error too, unless it is ok.
@@ -65,8 +78,8 @@ func outcomeOf(run run) run {
 // omnigraph is the policy of the command whose results the tests make up.
 var omnigraph = must(host.BuiltIn("omnigraph"))
 
-// throughBoth runs a test through both doors.
-func throughBoth(t *testing.T, test func(t *testing.T, d door)) {
+// throughAll runs a test through all doors.
+func throughAll(t *testing.T, test func(t *testing.T, d door)) {
 	for _, d := range doors {
 		t.Run(d.name, func(t *testing.T) { test(t, d) })
 	}

@@ -3,143 +3,141 @@ package host_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"outlast/abi"
 	"outlast/host"
 	"outlast/host/virtual"
-	"outlast/plugin"
 )
 
-// A command that fails for good does not wait for the plugin.
-func TestForGoodWithoutThePlugin(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
-		p, err := host.Open(host.WithInterpreter())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close(context.Background())
-		for _, test := range []struct {
-			first abi.Result
-			loads bool
-		}{{exited(2, "error: unexpected argument"), false}, {refused(), true}} {
-			loaded, attempts := false, 0
-			outcome, err := d.run(p, t.Context(), &host.Task{
-				Policy: omnigraph,
-				Call:   host.Call{Remote: true, Read: true, Seed: new(int64)}, Clock: &virtual.Clock{},
-				Attempt: func(context.Context, int64) (abi.Result, error) {
-					if attempts++; attempts > 1 {
-						return succeeded(), nil
-					}
-					return test.first, nil
-				},
-				Observe: func(e host.Event) {
-					if _, ok := e.(host.Loaded); ok {
-						loaded = true
-					}
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if loaded != test.loads {
-				t.Errorf("exit code %d: the plugin was loaded: %t; %+v", *test.first.ExitCode, loaded, outcome)
+// Where the linked code decides, Run and sessions load nothing; RunInPlugin and
+// whoever asks for an engine load the plugin.
+func TestWhatLoadsThePlugin(t *testing.T) {
+	for name, test := range map[string]struct {
+		run   run
+		opts  []host.Option
+		loads bool
+	}{
+		"Run":                    {runs["Run"], nil, false},
+		"Run, interpreted":       {runs["Run"], []host.Option{host.WithInterpreter()}, true},
+		"Run, of a file":         {runs["Run"], []host.Option{host.WithFile("../plugin/outlast.wasm")}, true},
+		"RunInPlugin":            {runs["RunInPlugin"], nil, true},
+		"RunInPlugin, of a file": {runs["RunInPlugin"], []host.Option{host.WithFile("../plugin/outlast.wasm")}, true},
+	} {
+		p := must(host.Open(test.opts...))
+		task, starts := outageTask(&virtual.Clock{}, 5*time.Second, 0)
+		loaded := false
+		task.Observe = func(e host.Event) {
+			if _, ok := e.(host.Loaded); ok {
+				loaded = true
 			}
 		}
-	})
+		if _, err := test.run(p, t.Context(), task); err != nil || len(*starts) < 3 || loaded != test.loads {
+			t.Errorf("%s: loaded: %t, attempts at %v, %v", name, loaded, *starts, err)
+		}
+		p.Close(context.Background())
+	}
 }
 
-// What is decided without the plugin is what the plugin decides: the embedded
-// one and the same one from a file, which is always asked, come to the same
-// outcome, whatever the first attempt came to.
-func TestNativelyAsThePlugin(t *testing.T) {
-	asked := fromFile(t)
-	names := []string{"omnigraph", "witan-core"}
-	ended, continued := 0, 0
+// The linked code decides as the plugin, byte for byte: random calls, policies and
+// events, also those that no sound host sends, and states that were spoilt.
+func TestLinkedAsThePlugin(t *testing.T) {
+	policies := map[string][]string{}
+	drawn := map[string]int{}
 	rapid.Check(t, func(r *rapid.T) {
-		policy := must(host.BuiltIn(rapid.SampledFrom(names).Draw(r, "policy")))
+		name := rapid.SampledFrom([]string{"omnigraph", "witan-core", "network"}).Draw(r, "policy")
+		p := must(host.BuiltIn(name))
+		if policies[name] == nil {
+			policies[name] = wordsOf(p.Document())
+		}
+		if rapid.Bool().Draw(r, "as a document") {
+			p = must(p.WithMaxWait(time.Duration(rapid.IntRange(1, 90).Draw(r, "max wait")) * time.Second))
+		}
 		call := drawCall(r)
-		first := drawFailure(r, wordsOf(policy.Document()))
-		cancel := rapid.IntRange(0, 9).Draw(r, "cancel") == 0
-		for _, d := range doors {
-			var outcomes [2]*abi.Outcome
-			var attempts [2]int
-			for i, p := range []*host.Plugin{compiled, asked} {
-				ctx, stop := context.WithCancel(t.Context())
-				var err error
-				outcomes[i], err = d.run(p, ctx, &host.Task{
-					Policy: policy, Call: call, Clock: &virtual.Clock{},
-					Attempt: func(context.Context, int64) (abi.Result, error) {
-						if attempts[i]++; attempts[i] > 1 {
-							return succeeded(), nil
-						}
-						if cancel {
-							stop()
-						}
-						return first, nil
-					},
-					Repair: func(context.Context, bool) (abi.Result, error) { return succeeded(), nil },
-				})
-				stop()
-				if err != nil {
-					r.Fatalf("%s: %v", d.name, err)
-				}
+		sessions := []*host.Session{linked.Session(p, call), compiled.Session(p, call)}
+		now := int64(0)
+		for range rapid.IntRange(1, 8).Draw(r, "events") {
+			now += rapid.SampledFrom([]int64{0, 1, 400_000, 5_000_000, 200_000_000, -3_000_000}).Draw(r, "step")
+			event := drawEvent(r, now, policies[name])
+			if rapid.IntRange(0, 19).Draw(r, "spoil") == 0 {
+				spoilt := spoil(r, *sessions[0].State())
+				*sessions[0].State(), *sessions[1].State() = spoilt, spoilt
 			}
-			if diff := cmp.Diff(outcomes[1], outcomes[0]); diff != "" || attempts[0] != attempts[1] {
-				r.Fatalf("%s: %v attempts; the plugin (-) and what was decided without it (+):\n%s", d.name, attempts, diff)
+			var said [2]string
+			var action abi.Action
+			var err error
+			for i, s := range sessions {
+				action, err = s.Next(t.Context(), event)
+				said[i] = fmt.Sprintf("%s %s %v", action.Encode(), *s.State(), err)
 			}
-		}
-		if first.OK() {
-			return
-		}
-		if cancel {
-			return
-		}
-		if outcome, _ := compiled.Run(t.Context(), once(policy, call, first)); outcome.Attempts > 1 {
-			continued++
-		} else {
-			ended++
+			if said[0] != said[1] {
+				r.Fatalf("linked:  %s\nplugin:  %s", said[0], said[1])
+			}
+			if err != nil {
+				drawn["error"]++
+				return
+			}
+			drawn[string(action.Type)]++
+			if action.Type == abi.Stop {
+				return
+			}
 		}
 	})
-	if ended == 0 || continued == 0 {
-		t.Errorf("%d calls ended with their first attempt, %d went on: both must be tried", ended, continued)
+	for _, what := range []string{"error", string(abi.Retry), string(abi.Stop)} {
+		if drawn[what] == 0 {
+			t.Errorf("never drawn: %s of %v", what, drawn)
+		}
 	}
 }
 
-// once is a task whose second attempt succeeds.
-func once(policy *host.Policy, call host.Call, first abi.Result) *host.Task {
-	return &host.Task{
-		Policy: policy, Call: call, Clock: &virtual.Clock{},
-		Attempt: func(_ context.Context, n int64) (abi.Result, error) {
-			if n > 1 {
-				return succeeded(), nil
-			}
-			return first, nil
-		},
-	}
+// The same of explanations, which say which rule matched and why.
+func TestLinkedExplainsAsThePlugin(t *testing.T) {
+	words := wordsOf(omnigraph.Document())
+	rapid.Check(t, func(r *rapid.T) {
+		call, result := drawCall(r), drawFailure(r, words)
+		var said [2]string
+		for i, p := range []*host.Plugin{linked, compiled} {
+			action, err := p.Explain(t.Context(), omnigraph, call, result)
+			said[i] = fmt.Sprintf("%s %v", action.Encode(), err)
+		}
+		if said[0] != said[1] {
+			r.Fatalf("linked:  %s\nplugin:  %s", said[0], said[1])
+		}
+	})
 }
 
-// fromFile is the embedded plugin as one of a file.
-func fromFile(t *testing.T) *host.Plugin {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "plugin.wasm")
-	if err := os.WriteFile(path, plugin.Wasm, 0o600); err != nil {
-		t.Fatal(err)
+// drawEvent is an event that may follow any other, or may not.
+func drawEvent(r *rapid.T, now int64, words []string) abi.Event {
+	e := abi.Event{Type: abi.Attempted, NowUS: now}
+	if rapid.IntRange(0, 2).Draw(r, "another event") == 0 {
+		e.Type = rapid.SampledFrom([]abi.EventType{abi.Woken, abi.Down, abi.NotReady, abi.Repaired, abi.Cancelled, "unheard of"}).Draw(r, "event")
 	}
-	p, err := host.Open(host.WithFile(path), host.WithCacheDir(""), host.WithCompiler())
-	if err != nil {
-		t.Fatal(err)
+	switch e.Type {
+	case abi.Woken:
+		e.By = rapid.SampledFrom([]abi.Readiness{abi.Accepting, abi.Ready, ""}).Draw(r, "by")
+	case abi.Attempted, abi.Repaired:
+		result := drawFailure(r, words)
+		e.Result = &result
 	}
-	t.Cleanup(func() { p.Close(context.Background()) })
-	return p
+	if rapid.Bool().Draw(r, "chance") {
+		e.Random = new(rapid.Int64Range(0, 1<<32-1).Draw(r, "random"))
+	}
+	return e
+}
+
+// spoil changes a byte of a state, or cuts it.
+func spoil(r *rapid.T, state string) string {
+	if state == "" {
+		return "nonsense"
+	}
+	at := rapid.IntRange(0, len(state)-1).Draw(r, "at")
+	return state[:at] + rapid.SampledFrom([]string{"", "x", "9"}).Draw(r, "with") + state[min(at+1, len(state)):]
 }
 
 func drawCall(r *rapid.T) host.Call {
@@ -206,30 +204,4 @@ func wordsOf(document string) []string {
 	walk(v)
 	slices.Sort(words)
 	return slices.Compact(words)
-}
-
-// The cache is filled in waits that are long enough for it, and a call with
-// shorter ones burns no processor for what it could not finish.
-func TestShortWaitsFillNoCache(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
-		for _, test := range []struct {
-			outage time.Duration
-			fills  bool
-		}{{400 * time.Millisecond, false}, {5 * time.Second, true}} {
-			cache := filepath.Join(t.TempDir(), "cache")
-			p, err := host.Open(host.WithCacheDir(cache))
-			if err != nil {
-				t.Fatal(err)
-			}
-			task, starts := outageTask(&virtual.Clock{}, test.outage, 0)
-			outcome, err := d.run(p, t.Context(), task)
-			p.Close(context.Background())
-			if err != nil || outcome.Type != abi.OutcomeOK || len(*starts) < 2 {
-				t.Fatalf("%+v, %v, attempts at %v", outcome, err, *starts)
-			}
-			if _, err := os.Stat(cache); (err == nil) != test.fills {
-				t.Errorf("after an outage of %v the cache is there: %t, want %t", test.outage, err == nil, test.fills)
-			}
-		}
-	})
 }

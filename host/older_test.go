@@ -98,7 +98,7 @@ func TestOlderPluginsAreToldWhatTheyKnow(t *testing.T) {
 		2: {0, 17500 * time.Millisecond, 27500 * time.Millisecond, 37500 * time.Millisecond},
 	} {
 		p := older(t, minor)
-		throughBoth(t, func(t *testing.T, d door) {
+		throughAll(t, func(t *testing.T, d door) {
 			clock := &virtual.Clock{}
 			task, starts := outageTask(clock, ready, 0)
 			task.Policy = mustPolicy(t, steadyPolicy)
@@ -138,7 +138,7 @@ func TestOlderPluginsAndWhatACallSaysOfItself(t *testing.T) {
 		"one request":                {host.Call{OneRequest: new(true)}, false},
 		"a read of several requests": {host.Call{Read: true, OneRequest: new(false), Repeatable: true}, false},
 	} {
-		throughBoth(t, func(t *testing.T, d door) {
+		throughAll(t, func(t *testing.T, d door) {
 			task, starts := outageTask(&virtual.Clock{}, time.Second, 0)
 			task.Call.Read, task.Call.OneRequest, task.Call.Repeatable = c.call.Read, c.call.OneRequest, c.call.Repeatable
 			outcome, err := d.run(p, context.Background(), task)
@@ -159,7 +159,7 @@ func TestOlderPluginsAndWhatWasSeenOfARequest(t *testing.T) {
 	p := older(t, 2)
 	const patient = `{"version":1,"name":"x","budgets":{"b":{"attempts":3,"backoff":{"type":"linear","base":"1s","cap":"1s"}}},` +
 		`"rules":[{"kind":"cut","when":[{"http_statuses":[0]}],"then":[{"retry":"b"}]},{"kind":"failed","then":[{"stop":{"effects":"unknown"}}]}]}`
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		attempts := 0
 		outcome, err := d.run(p, t.Context(), &host.Task{
 			Policy: mustPolicy(t, patient), Clock: &virtual.Clock{},

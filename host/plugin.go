@@ -7,9 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
-	"time"
 
 	"outlast/abi"
 	"outlast/host/internal/engine"
@@ -21,6 +19,7 @@ import (
 type Plugin struct {
 	engine *engine.Engine
 	source string
+	native bool                  // the code that it is compiled from decides, and it is loaded for RunInPlugin only
 	slots  chan struct{}         // bounds the instances that decide at one time
 	idle   chan *engine.Instance // between decisions
 	loaded chan Loaded           // how it was loaded, for the call that caused it
@@ -42,7 +41,6 @@ type Option func(*options)
 type options struct {
 	wasm   []byte
 	source string
-	cache  string
 	mode   engine.Mode
 	once   bool
 	around []Middleware
@@ -73,29 +71,32 @@ func readPlugin(path string) ([]byte, error) {
 	return wasm, err
 }
 
-// WithCacheDir keeps compiled code in another directory than the user's cache
-// directory; "" keeps none. It is used only if it is private to this user.
-func WithCacheDir(dir string) Option {
-	return func(o *options) { o.cache = dir }
-}
-
-// WithInterpreter never compiles: for systems that forbid executable memory,
-// where it is chosen anyway, and for tests.
+// WithInterpreter executes the plugin, also the embedded one for a decision, and
+// never compiles it: for systems that forbid executable memory, where it is chosen
+// anyway, and for tests.
 func WithInterpreter() Option {
 	return func(o *options) { o.mode = engine.Interpreter }
 }
 
-// WithCompiler always compiles, and takes the second that this needs if the
-// code is not in the cache. It suits servers, which start once.
+// WithCompiler executes the plugin, also the embedded one for a decision, and
+// compiles it when it is loaded, which takes half a second and some 70 MiB
+// (measured). It suits servers, which start once.
 func WithCompiler() Option {
 	return func(o *options) { o.mode = engine.Compiler }
 }
 
 // Open opens the embedded plugin, or the one of WithFile, whose exports and
-// imports are compared with the contract, which takes some 7 ms. No function is
-// compiled before the first failure of a call. The error is a *PluginError.
+// imports are compared with the contract, which takes some 7 ms. The error is a
+// *PluginError.
+//
+// The embedded plugin is compiled from Go code that this package links. Without
+// another option that code makes the decisions of Run and of sessions, and
+// WebAssembly is loaded for RunInPlugin only. Any other plugin is loaded at the
+// first failure of a call and interpreted. Once a second has gone into interpreting,
+// the plugin is compiled in the background, unless the memory limit of the process's
+// control group leaves less than 160 MiB for that.
 func Open(opts ...Option) (*Plugin, error) {
-	o := options{wasm: plugin.Wasm, source: embedded, cache: engine.DefaultCacheDir()}
+	o := options{wasm: plugin.Wasm, source: embedded}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -111,35 +112,20 @@ func Open(opts ...Option) (*Plugin, error) {
 		source: o.source,
 		once:   o.once,
 		around: o.around,
+		native: o.source == embedded && o.mode == engine.Auto,
 		slots:  make(chan struct{}, n),
 		idle:   make(chan *engine.Instance, n),
 		loaded: make(chan Loaded, 1),
 	}
-	digest := ""
-	if o.source == embedded {
-		digest = strings.TrimSpace(plugin.SHA256)
-	}
-	p.engine = engine.New(engine.Options{Wasm: o.wasm, SHA256: digest, CacheDir: o.cache, Mode: o.mode, OnLoad: p.onLoad})
+	p.engine = engine.New(engine.Options{Wasm: o.wasm, Mode: o.mode, OnLoad: p.onLoad})
 	return p, nil
 }
 
 func (p *Plugin) onLoad(l engine.Loaded) {
+	p.drain(context.Background()) // of instances that interpret what is compiled now
 	select {
 	case p.loaded <- Loaded{How: l.How.String(), Why: l.Why, Took: l.Took}:
 	default:
-	}
-}
-
-// fillFrom is the shortest wait in which the plugin is compiled for the processes
-// that come later. Compiling takes two quiet processors half a second (measured).
-// A call whose waits are shorter is often over before that, and a hundred such
-// calls would each spend processor time on code that they never finish.
-const fillFrom = time.Second
-
-// useWait fills the cache of compiled code during a wait that is long enough.
-func (p *Plugin) useWait(a *abi.Action) {
-	if time.Duration(a.DelayUS)*time.Microsecond >= fillFrom {
-		p.engine.FillCache()
 	}
 }
 
@@ -155,8 +141,8 @@ func (p *Plugin) reportLoad(t *Task) {
 // WarmUp loads the plugin, compiled unless WithInterpreter was given, and lets it
 // decide once. It is for a long-lived program's start: a plugin that cannot be
 // used shows there, and not in the first outage. Compiling takes half a second and
-// some 160 MiB once for each version (measured); later programs find the code in
-// the cache. The error is a *PluginError.
+// some 70 MiB (measured). Where the linked code decides, as Open says, only
+// RunInPlugin gains by it. The error is a *PluginError.
 func (p *Plugin) WarmUp(ctx context.Context) error {
 	if err := p.engine.Compile(ctx); err != nil {
 		return &PluginError{Doing: "warming up plugin " + p.source, Err: err}
@@ -246,19 +232,25 @@ func (p *Plugin) toldOf(ctx context.Context, e abi.Event) abi.Event {
 
 // Close frees the plugin. No call may be under way.
 func (p *Plugin) Close(ctx context.Context) error {
+	p.drain(ctx)
+	return p.engine.Close(ctx)
+}
+
+// drain closes the instances that are between decisions.
+func (p *Plugin) drain(ctx context.Context) {
 	for {
 		select {
 		case i := <-p.idle:
 			i.Close(ctx)
-			continue
 		default:
+			return
 		}
-		return p.engine.Close(ctx)
 	}
 }
 
 // with lends use one of the shared instances. An instance that fails is thrown
-// away, since what it holds can no longer be trusted.
+// away, since what it holds can no longer be trusted, and so is one that interprets
+// what is compiled by now.
 func (p *Plugin) with(ctx context.Context, use func(*engine.Instance) error) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -271,7 +263,7 @@ func (p *Plugin) with(ctx context.Context, use func(*engine.Instance) error) err
 		return err
 	}
 	err = use(instance)
-	if err != nil && !isAnswer(err) || instance.Poisoned() {
+	if err != nil && !isAnswer(err) || instance.Poisoned() || instance.Outdated() {
 		instance.Close(ctx)
 		return err
 	}

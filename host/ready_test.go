@@ -89,7 +89,7 @@ func TestWaitsAreCutShort(t *testing.T) {
 			[]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 4 * s, 5 * s}, []bool{true, true, true, true, false}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			throughBoth(t, func(t *testing.T, d door) {
+			throughAll(t, func(t *testing.T, d door) {
 				clock := &interrupted{at: c.rises}
 				e := &eyes{t: t, seen: func() host.Seen {
 					if slices.Contains(c.rises, clock.Now()) {
@@ -145,7 +145,7 @@ func watchedTask(t *testing.T, outage time.Duration) (*host.Task, *[]time.Durati
 
 // Attempts that would fail are left out; those that are made are the schedule's.
 func TestAttemptsAreLeftOut(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		plain, all := outageTask(&virtual.Clock{}, 61*time.Second, 0)
 		if _, err := d.run(compiled, context.Background(), plain); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestInstancesAreReplacedWhileSomebodyWatches(t *testing.T) {
 
 // The caller's cancel ends a wait that somebody watches, and the watch.
 func TestCancelWhileSomebodyWatches(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		e := &eyes{t: t, seen: func() host.Seen { return host.Seen{Rose: abi.Ready} }}
 		outcome, err := d.run(compiled, ctx, &host.Task{
@@ -220,7 +220,7 @@ func TestCancelWhileSomebodyWatches(t *testing.T) {
 // Why nobody watches is said once, and only in a wait that somebody could watch.
 func TestWhyNobodyWatches(t *testing.T) {
 	const why = "HTTP_PROXY selects a proxy"
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		for want, policy := range map[int]*host.Policy{1: omnigraph, 0: must(host.BuiltIn("witan-core"))} {
 			task, _ := outageTask(&virtual.Clock{}, 10*time.Second, 0)
 			task.Policy, task.Unwatched = policy, why

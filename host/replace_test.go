@@ -24,7 +24,7 @@ func build(t *testing.T, pkg string, flags ...string) *host.Plugin {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", pkg, err, out)
 	}
-	p, err := host.Open(host.WithFile(path), host.WithCacheDir(""), host.WithInterpreter())
+	p, err := host.Open(host.WithFile(path), host.WithInterpreter())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestInstancesAreReplaced(t *testing.T) {
 func TestPluginThatAlwaysFails(t *testing.T) {
 	own := errors.New("own")
 	broken := build(t, "./testdata/broken")
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		attempts := 0
 		_, err := d.run(broken, context.Background(), &host.Task{
 			Attempt: func(context.Context, int64) (abi.Result, error) {

@@ -37,11 +37,6 @@ func (p *Plugin) run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 		return nil, err
 	}
 	s := p.session(d.task)
-	var outcome *abi.Outcome
-	p.crowd.aside(func() { outcome = p.endsAtOnce(d, s.call, &event) })
-	if outcome != nil {
-		return d.end(ctx, outcome)
-	}
 	// A decision is short, and must still be made after the call is cancelled.
 	for deciding := context.WithoutCancel(ctx); ; {
 		action, err := s.Next(deciding, event)
@@ -63,7 +58,6 @@ func (p *Plugin) run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 // follow waits and attempts or repairs, as the action says.
 func (p *Plugin) follow(ctx context.Context, d *driver, a *abi.Action) (abi.Event, error) {
 	if a.DelayUS > 0 {
-		p.useWait(a)
 		slept, err := d.wait(ctx, a)
 		if err != nil {
 			return abi.Event{}, err

@@ -32,9 +32,6 @@ func (p *Plugin) runInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 		return nil, err
 	}
 	call := t.Call.wire()
-	if outcome := p.endsAtOnce(d, call, &first); outcome != nil {
-		return d.end(ctx, outcome)
-	}
 	if err := p.told(context.WithoutCancel(ctx), &call); err != nil {
 		return nil, d.failed(&PluginError{Doing: "running the policy", Err: err, LastResult: d.last})
 	}
@@ -113,7 +110,6 @@ func (c *callbacks) Sleep(_ context.Context, action []byte) []byte {
 	if !ok {
 		return nil
 	}
-	c.plugin.useWait(&a)
 	slept, err := c.wait(c.ctx, &a)
 	if err != nil {
 		c.err = err

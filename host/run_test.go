@@ -41,7 +41,7 @@ func TestMeasuredRestarts(t *testing.T) {
 	for _, outage := range []time.Duration{61 * time.Second, 52 * time.Second} {
 		for _, b := range budgets {
 			t.Run(fmt.Sprint(b.name, " ", outage), func(t *testing.T) {
-				throughBoth(t, func(t *testing.T, d door) {
+				throughAll(t, func(t *testing.T, d door) {
 					clock := &virtual.Clock{}
 					task, _ := outageTask(clock, outage, 0)
 					task.Policy = b.policy
@@ -82,7 +82,7 @@ func TestSchedules(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			throughBoth(t, func(t *testing.T, d door) {
+			throughAll(t, func(t *testing.T, d door) {
 				task, starts := outageTask(&virtual.Clock{}, test.outage, test.takes)
 				task.Policy = mustPolicy(t, fmt.Sprintf(plainSchedule, `"max_wait": "`+test.wait+`"`, "10s"))
 				if _, err := d.run(compiled, context.Background(), task); err != nil {
@@ -99,7 +99,7 @@ func TestSchedules(t *testing.T) {
 // A clock that stands still must not buy attempts, and one that jumps must not
 // cost more than the window.
 func TestFrozenClockEnds(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		task, starts := outageTask(&virtual.Clock{}, time.Hour, 0)
 		task.Clock = frozen{}
 		task.Policy = mustPolicy(t, fmt.Sprintf(plainSchedule, `"max_wait": "5s"`, "10s"))
@@ -119,7 +119,7 @@ func (frozen) Now() time.Duration                         { return time.Second }
 func (frozen) Sleep(context.Context, time.Duration) error { return nil }
 
 func TestCancelInAWait(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		attempts := 0
 		var waits []host.Waiting
@@ -150,7 +150,7 @@ func TestCancelInAWait(t *testing.T) {
 }
 
 func TestCancelInAnAttempt(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		outcome, err := d.run(compiled, ctx, &host.Task{
 			Policy: omnigraph,
@@ -171,7 +171,7 @@ func TestCancelInAnAttempt(t *testing.T) {
 
 // An attempt that was done before the cancelling reached it has succeeded.
 func TestCancelAfterSuccess(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		ctx, cancel := context.WithCancel(context.Background())
 		outcome, err := d.run(compiled, ctx, &host.Task{
 			Attempt: func(context.Context, int64) (abi.Result, error) {
@@ -187,7 +187,7 @@ func TestCancelAfterSuccess(t *testing.T) {
 
 func TestAttemptThatCannotBeMade(t *testing.T) {
 	missing := errors.New("no such program")
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		clock := &virtual.Clock{}
 		_, err := d.run(compiled, context.Background(), &host.Task{
 			Policy: omnigraph,
@@ -233,7 +233,7 @@ func TestRepair(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			throughBoth(t, func(t *testing.T, d door) {
+			throughAll(t, func(t *testing.T, d door) {
 				outcome, err := d.run(compiled, context.Background(), &host.Task{
 					Policy: must(host.BuiltIn(test.policy)), Clock: &virtual.Clock{},
 					Call: host.Call{},
@@ -260,7 +260,7 @@ func TestRepair(t *testing.T) {
 }
 
 func TestSecretsStayHere(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		outcome, err := d.run(compiled, context.Background(), &host.Task{
 			Secrets: []string{"s3cret", ""},
 			Attempt: func(context.Context, int64) (abi.Result, error) {
@@ -285,7 +285,7 @@ func TestSecretsStayHere(t *testing.T) {
 // state.
 func TestManyAttempts(t *testing.T) {
 	policy := fmt.Sprintf(plainSchedule, `"attempts": 1201`, "500ms")
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		task, starts := outageTask(&virtual.Clock{}, 24*time.Hour, 0)
 		task.Policy = mustPolicy(t, policy)
 		outcome, err := d.run(compiled, context.Background(), task)
@@ -331,7 +331,7 @@ func must[T any](v T, err error) T {
 
 // The time that deciding takes, such as loading the plugin, is part of the delay.
 func TestDelayCountsFromTheFailure(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		clock := &virtual.Clock{}
 		task, starts := outageTask(clock, time.Hour, 0)
 		task.Policy = mustPolicy(t, fmt.Sprintf(plainSchedule, `"max_wait": "5s"`, "10s"))

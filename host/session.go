@@ -87,6 +87,10 @@ func (s *Session) Next(ctx context.Context, e abi.Event) (abi.Action, error) {
 // decide replaces a failed instance once and asks again: a decision changes
 // nothing but the state that it returns.
 func (s *Session) decide(ctx context.Context, r *abi.DecideRequest) (action abi.Action, err error) {
+	if s.plugin.native {
+		s.plugin.crowd.aside(func() { action, err = s.decideNatively(r) })
+		return action, err
+	}
 	action, err = s.decideOnce(ctx, r)
 	if err == nil || isAnswer(err) {
 		return action, err

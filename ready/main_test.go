@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		serveProcess(address)
 	}
 	var err error
-	if compiled, err = host.Open(host.WithCacheDir(""), host.WithCompiler()); err != nil {
+	if compiled, err = host.Open(host.WithCompiler()); err != nil {
 		panic(err)
 	}
 	code := m.Run()

@@ -116,7 +116,7 @@ func (r *release) toolImage(t target) (v1.Image, error) {
 	config.OS, config.Architecture, config.Created = t.os, t.arch, v1.Time{Time: r.when}
 	config.Config = v1.Config{
 		User: nobody, Entrypoint: []string{"/usr/bin/outlast"}, Cmd: []string{"--help"},
-		Env:    []string{"PATH=/usr/bin", "OUTLAST_CACHE_DIR=/tmp"},
+		Env:    []string{"PATH=/usr/bin"},
 		Labels: r.annotations(r.Image),
 	}
 	if image, err = mutate.ConfigFile(image, config); err != nil {

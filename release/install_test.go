@@ -93,7 +93,7 @@ func tryTool(t *testing.T, tool string) {
 		t.Fatal(err)
 	}
 	ride := exec.Command(tool, "run", "--retry-exit", "7", "--max-wait", "30s", "--backoff", "0.3s", "--read", "--", self)
-	ride.Env = append(os.Environ(), client+"="+away(t), "OUTLAST_CACHE_DIR="+t.TempDir())
+	ride.Env = append(os.Environ(), client+"="+away(t))
 	ride.Stderr = os.Stderr
 	if out, err := ride.Output(); err != nil || string(out) != "Ada and Grace" {
 		t.Errorf("a ride: %v\n%s", err, out)

@@ -22,7 +22,7 @@ func refused() abi.Result {
 // virtual clock, and both are what the policy package decides.
 func TestSimulatedAsTheHostDrives(t *testing.T) {
 	ctx := context.Background()
-	plug, err := host.Open(host.WithCacheDir(""), host.WithCompiler())
+	plug, err := host.Open(host.WithCompiler())
 	if err != nil {
 		t.Fatal(err)
 	}

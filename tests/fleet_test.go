@@ -117,7 +117,7 @@ func policyRepository(t *testing.T) (dir string, run func(script string) (string
 	return dir, func(script string) (string, error) {
 		sh := exec.Command("sh", "-euc", script)
 		sh.Dir = dir
-		sh.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "OUTLAST_CACHE_DIR=off")
+		sh.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 		out, err := sh.CombinedOutput()
 		return string(out), err
 	}

@@ -140,7 +140,7 @@ func TestTheLoop(t *testing.T) {
 			cmd := exec.Command("sh", loop)
 			cmd.Dir = home
 			cmd.Env = append(os.Environ(), "HOME="+home, "PAUSE=0", "GRAPH_END="+end, "SERVER=http://127.0.0.1:1",
-				"PATH="+filepath.Dir(graph)+":"+dir+":"+os.Getenv("PATH"), "OUTLAST_READY=off", "OUTLAST_CACHE_DIR=off")
+				"PATH="+filepath.Dir(graph)+":"+dir+":"+os.Getenv("PATH"), "OUTLAST_READY=off")
 			out, _ := cmd.CombinedOutput()
 			runs, _ := os.ReadFile(filepath.Join(home, "runs"))
 			if code := cmd.ProcessState.ExitCode(); code != want.code || len(runs) != want.runs {

@@ -61,8 +61,8 @@ commands/psql: commands/internal/line internal/environ
 commands/redis-cli: commands/internal/line
 followed: abi abi/fields abi/strictjson plugin/policy
 host: abi plugin plugin/policy host/internal/engine internal/redact internal/repeat followed
-host/internal/engine: host/internal/kernel host/internal/engine/diskcache host/internal/wasmfile abi plugin github.com/tetratelabs/wazero golang.org/x/sys
-host/internal/engine/diskcache: github.com/gofrs/flock golang.org/x/sys
+host/internal/cgroup:
+host/internal/engine: host/internal/cgroup host/internal/kernel host/internal/wasmfile abi plugin github.com/tetratelabs/wazero golang.org/x/sys
 host/internal/engine/testguest:
 host/internal/kernel: github.com/tetratelabs/wazero
 host/internal/wasmfile:
@@ -70,6 +70,7 @@ host/internal/wasmfile/wasmtest: abi host/internal/wasmfile
 host/virtual:
 httpattempt: abi ready internal/repeat
 httpretry: abi host httpattempt ready internal/repeat
+internal/cgrouptest:
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
 internal/progress: host

@@ -62,7 +62,6 @@ func TestIdempotencyKeys(t *testing.T) {
 		t.Skip("curl is not here")
 	}
 	tool := goBuild(t, filepath.Join(t.TempDir(), "outlast"), ".")
-	t.Setenv("OUTLAST_CACHE_DIR", cacheDir(t))
 	t.Setenv("HOME", t.TempDir())
 	retry := []string{"--retry-exit", "7,52,56", "--attempts", "4", "--backoff", "0.1s"}
 	key := append([]string{"--idempotency-key", "--idempotency-honoured", "24h"}, retry...)
@@ -116,7 +115,6 @@ func TestTheJournalKeepsTheIdempotencyKey(t *testing.T) {
 		t.Skip("only Linux has a clock that nobody can set")
 	}
 	tool := goBuild(t, filepath.Join(t.TempDir(), "outlast"), ".")
-	t.Setenv("OUTLAST_CACHE_DIR", cacheDir(t))
 	t.Setenv("HOME", t.TempDir())
 	for _, honoured := range []bool{true, false} {
 		p := &payments{honours: true, lose: 1000}

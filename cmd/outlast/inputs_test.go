@@ -75,7 +75,7 @@ func TestEachAttemptReadsTheSame(t *testing.T) {
 		t.Skip("needs bash, and Linux, where all of these can be given again")
 	}
 	root := t.TempDir()
-	tool, cache := goBuild(t, filepath.Join(t.TempDir(), "outlast"), "."), cacheDir(t)
+	tool := goBuild(t, filepath.Join(t.TempDir(), "outlast"), ".")
 	for _, c := range unreachable {
 		for _, way := range ways {
 			for _, linked := range []bool{false, true} {
@@ -106,7 +106,7 @@ func TestEachAttemptReadsTheSame(t *testing.T) {
 					cmd := exec.CommandContext(t.Context(), "timeout", "60", "bash", "-c", "mkfifo fifo\n"+way.before+" "+call+" "+way.word+" "+way.behind)
 					cmd.Dir = dir
 					cmd.Env = []string{"PATH=" + dir + "/link:" + dir + "/real:" + filepath.Dir(tool) + ":" + os.Getenv("PATH"),
-						"HOME=" + dir, "OUTLAST_CACHE_DIR=" + cache, "OUTLAST_MAX_WAIT=100ms"}
+						"HOME=" + dir, "OUTLAST_MAX_WAIT=100ms"}
 					cmd.WaitDelay = time.Second // a writer to a FIFO that nobody reads stays
 					out, err := cmd.CombinedOutput()
 					got, _ := filepath.Glob(filepath.Join(dir, "got.*"))

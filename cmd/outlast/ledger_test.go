@@ -35,8 +35,6 @@ func TestNoWriteIsAppliedTwice(t *testing.T) {
 	}
 	dir := t.TempDir()
 	tool, ledger := goBuild(t, filepath.Join(dir, "outlast"), "."), goBuild(t, filepath.Join(dir, "omnigraph"), "./testdata/ledger")
-	t.Setenv("OUTLAST_CACHE_DIR", cacheDir(t))
-	warmCache(t, tool)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -235,15 +233,4 @@ func (c *ledgerCall) address() (string, error) {
 	}
 	defer listener.Close()
 	return listener.Addr().String(), nil
-}
-
-// warmCache makes a call that waits long enough for the plugin's code to be
-// compiled and kept: a thousand processes that interpret it take minutes.
-func warmCache(t *testing.T, tool string) {
-	t.Helper()
-	cmd := exec.Command(tool, "run", "--attempts", "2", "--backoff", "5s", "--read", "--", "false")
-	var exit *exec.ExitError
-	if out, err := cmd.CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Fatalf("%v\n%s", err, out)
-	}
 }

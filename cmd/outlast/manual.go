@@ -71,7 +71,7 @@ On a terminal one line on standard error tells what is wrong and when the next a
 INT, TERM, HUP, QUIT and, on Linux, whatever else ends a program by default reach the command, and no further attempt is made; while outlast waits they end it at once. A signal that ends the command ends outlast too. What was ignored or blocked at the start stays so, for the command too. USR1, USR2, WINCH, TSTP and CONT reach the command too. On a terminal the command is in outlast's own process group, so that job control works; elsewhere it leads a group of its own, which gets the signals.`},
 	{Title: "Exit status", Text: exitStatus},
 	{Title: "Environment", Text: `
-Each flag of run can be set as OUTLAST_ and its name, such as OUTLAST_MAX_WAIT=5m; outlast config show tells where each value comes from. The command finds OUTLAST_ATTEMPT, counted from 1, and OUTLAST_ELAPSED_MS, since the start of the call, in its environment; an outlast that finds OUTLAST_ATTEMPT runs the command without a retry of its own. OUTLAST_OFF=1 turns links off. OUTLAST_CACHE_DIR is where compiled code is kept.`},
+Each flag of run can be set as OUTLAST_ and its name, such as OUTLAST_MAX_WAIT=5m; outlast config show tells where each value comes from. The command finds OUTLAST_ATTEMPT, counted from 1, and OUTLAST_ELAPSED_MS, since the start of the call, in its environment; an outlast that finds OUTLAST_ATTEMPT runs the command without a retry of its own. OUTLAST_OFF=1 turns links off.`},
 	{Title: "Files", Text: `
 $XDG_CONFIG_HOME/outlast/config.yaml or ~/.config/outlast/config.yaml, then those of $XDG_CONFIG_DIRS, then /etc/outlast/config.yaml. Never a file of the current directory.`},
 }

@@ -81,7 +81,7 @@ func (v *policyTestVerb) Run(ctx context.Context) error {
 	case len(faults) > 0:
 		return exit.Unusable(fmt.Errorf("%s has %s", v.Dir, words.Count(len(faults), "fault")))
 	}
-	plug, err := v.OpenPlugin(compiled)
+	plug, err := v.OpenPlugin()
 	if err != nil {
 		return err
 	}

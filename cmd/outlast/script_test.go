@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -27,12 +28,28 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script: the real tool, real commands, real sockets.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { scripts(t, testscript.Params{Dir: "testdata/script"}) }
+
+// TestScriptsDrivenByThePlugin runs again the scripts in which something is waited
+// for, with the plugin's own loop.
+func TestScriptsDrivenByThePlugin(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"run_outage", "run_ready_*", "run_exhausted", "run_flags", "run_limits", "run_signals", "run_omnigraph"} {
+		some, err := filepath.Glob("testdata/script/" + pattern + ".txtar")
+		if err != nil || len(some) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		files = append(files, some...)
+	}
+	scripts(t, testscript.Params{Files: files}, "OUTLAST_DRIVE=plugin")
+}
+
+func scripts(t *testing.T, p testscript.Params, vars ...string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir: p.Dir, Files: p.Files,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("OUTLAST_CACHE_DIR", cacheDir(t))
+			env.Vars = append(env.Vars, vars...)
 			server := &testServer{}
 			env.Values[serverKey{}] = server
 			env.Defer(server.stop)
@@ -49,21 +66,6 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
-
-// cacheDir is one for all scripts, so that the plugin is compiled once.
-var cacheDir = func() func(*testing.T) string {
-	var once sync.Once
-	var dir string
-	return func(t *testing.T) string {
-		once.Do(func() {
-			dir = t.TempDir()
-			if err := os.Chmod(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		})
-		return dir
-	}
-}()
 
 type serverKey struct{}
 

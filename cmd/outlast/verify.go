@@ -32,7 +32,7 @@ type verifyVerb struct {
 
 // Help is shown below the flags.
 func (*verifyVerb) Help() string {
-	return "Plays the policy in the real plugin, on a virtual clock: with the worst course that the jitter can take, " +
+	return "Plays the policy by the code that run decides by, on a virtual clock: with the worst course that the jitter can take, " +
 		"and a call that begins at the worst moment. Exits with 1 if an outage is not outlasted, or not with the headroom, " +
 		"or if the spread does not keep --callers apart."
 }
@@ -47,7 +47,7 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plug, err := v.OpenPlugin(compiled)
+	plug, err := v.OpenPlugin()
 	if err != nil {
 		return err
 	}
@@ -106,6 +106,3 @@ func (v *verifyVerb) outages(p *host.Policy) ([]outages.Outage, error) {
 	}
 	return list, err
 }
-
-// compiled is worth the second that it takes once, for thousands of decisions.
-var compiled = host.WithCompiler()

@@ -41,26 +41,16 @@ func newHouse(t *testing.T) *house { return newHouseOf(t, "0.10") }
 func newHouseOf(t *testing.T, release string) *house {
 	t.Helper()
 	h := &house{t: t, root: t.TempDir()}
-	for _, dir := range []string{"link", "other", "real", "home", "cache"} {
+	for _, dir := range []string{"link", "other", "real", "home"} {
 		h.must(os.Mkdir(h.at(dir), 0o700))
 	}
 	h.must(os.Link(filepath.Join(built, "omnigraph"), h.at("real/omnigraph")))
 	h.must(os.Symlink(filepath.Join(built, "outlast"), h.at("link/omnigraph")))
 	h.env = []string{
 		"PATH=" + h.at("link") + ":" + h.at("other") + ":" + h.at("real") + ":" + os.Getenv("PATH"),
-		"HOME=" + h.at("home"), "STANDIN_LOG=" + h.at("log"), "STANDIN_RELEASE=" + release, "OUTLAST_CACHE_DIR=" + cache(t),
+		"HOME=" + h.at("home"), "STANDIN_LOG=" + h.at("log"), "STANDIN_RELEASE=" + release,
 	}
 	return h
-}
-
-// cache is one for all tests, so that the plugin is compiled once.
-func cache(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(built, "cache")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func (h *house) at(path string) string { return filepath.Join(h.root, path) }

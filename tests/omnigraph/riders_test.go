@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -20,14 +21,15 @@ import (
 	"outlast/ready"
 )
 
-// TestRestarts plays each story with each call, as the tool, the link and a Go
-// program make it, with the server and the command of today, and with those of
+// TestRestarts plays each story with each call, as the tool, the tool driven by the
+// plugin, the link and a Go program make it, with the server and the command of today, and with those of
 // 0.10 and 0.11, which listen once they are ready.
 func TestRestarts(t *testing.T) {
 	for name, r := range map[string]*rider{
-		"tool": {names: true, call: byTool},
-		"link": {call: byLink},
-		"go":   {names: true, call: byGo},
+		"tool":   {names: true, call: byTool()},
+		"driven": {names: true, call: byTool("--drive", "plugin")},
+		"link":   {call: byLink},
+		"go":     {names: true, call: byGo},
 	} {
 		for _, release := range []string{"0.13", "0.11", "0.10"} {
 			for i, call := range calls {
@@ -54,14 +56,12 @@ var turn = make(chan struct{}, 16)
 func environment(t *testing.T, release string) []string {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
-	for _, dir := range []string{home, filepath.Join(built, "cache")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	return []string{
 		"PATH=" + built + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "NO_PROXY=*",
-		"OUTLAST_CACHE_DIR=" + filepath.Join(built, "cache"), "STANDIN_RELEASE=" + release,
+		"STANDIN_RELEASE=" + release,
 	}
 }
 
@@ -78,10 +78,17 @@ func run(t *testing.T, env []string, program string, args ...string) (stdout, st
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-func byTool(t *testing.T, release string, argv []string) told {
+// byTool makes a call with the tool and flags of its own.
+func byTool(flags ...string) func(t *testing.T, release string, argv []string) told {
+	return func(t *testing.T, release string, argv []string) told {
+		return runTool(t, release, slices.Concat(flags, []string{"--"}, argv))
+	}
+}
+
+func runTool(t *testing.T, release string, args []string) told {
 	report := filepath.Join(t.TempDir(), "report")
 	stdout, stderr, exit := run(t, environment(t, release), filepath.Join(built, "outlast"),
-		append([]string{"run", "-v", "--report", report, "--"}, argv...)...)
+		append([]string{"run", "-v", "--report", report}, args...)...)
 	text, err := os.ReadFile(report)
 	var r struct{ Outcome string }
 	if err == nil {

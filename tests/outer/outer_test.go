@@ -31,7 +31,6 @@ func TestNothingIsAppliedTwiceAtAnyLayer(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Setenv("OUTLAST_CACHE_DIR", "off")
 	for _, kept := range []bool{true, false} {
 		s := &storm{outlast: tool, writes: 60, atOnce: 8, journal: kept, seed: uint64(time.Now().UnixNano())}
 		found, err := s.run()

@@ -40,13 +40,6 @@ func BenchmarkFirstDecision(b *testing.B) {
 			firstDecision(b, Options{Mode: Interpreter}, Interpreted)
 		}
 	})
-	b.Run("cached", func(b *testing.B) {
-		dir := cacheDir(b)
-		fill(b, plugin.Wasm, dir)
-		for b.Loop() {
-			firstDecision(b, Options{CacheDir: dir}, Cached)
-		}
-	})
 	b.Run("compiled", func(b *testing.B) {
 		for b.Loop() {
 			firstDecision(b, Options{Mode: Compiler}, Compiled)

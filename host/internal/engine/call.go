@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
@@ -34,7 +35,9 @@ func (i *Instance) Call(ctx context.Context, export string, input []byte, h Host
 	}
 	i.said.reset()
 	r := &running{ctx: ctx, host: h, memory: i.memory}
+	start := time.Now()
 	results, err := f.Call(context.WithValue(ctx, runningKey{}, r))
+	i.engine.interpreted(i.program, time.Since(start)-r.away)
 	if r.panicked {
 		panic(r.value)
 	}

@@ -17,8 +17,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-
-	"outlast/host/internal/engine/diskcache"
 )
 
 // MemoryLimit bounds the memory of one instance, in bytes (a choice: a request
@@ -30,18 +28,10 @@ var ErrClosed = errors.New("outlast: the plugin has been closed")
 
 // Options describe an engine.
 type Options struct {
-	Wasm     []byte // the plugin; must not change
-	SHA256   string // its digest in hex, where that is known; "" else
-	CacheDir string // of compiled code; "" is none
-	Mode     Mode
-	OnLoad   func(Loaded) // called once the plugin is loaded
-	OnFill   func(Filled) // called in the background, once FillCache has ended
+	Wasm   []byte // the plugin; must not change
+	Mode   Mode
+	OnLoad func(Loaded) // called once the plugin is loaded, and once compileLater has ended
 }
-
-// DefaultCacheDir is where compiled code is kept unless the user says
-// otherwise: $OUTLAST_CACHE_DIR ("off" is nowhere), else "outlast" in the
-// system's place for caches.
-func DefaultCacheDir() string { return diskcache.DefaultDir() }
 
 // Engine has one plugin. It may be used by any number of goroutines.
 type Engine struct {
@@ -49,15 +39,17 @@ type Engine struct {
 	loading chan struct{} // has room for the one that loads
 	ready   atomic.Pointer[program]
 	broken  error // why loading failed for good; guarded by loading
-	filling atomic.Bool
 
-	background context.Context // of what FillCache started; ended by Close
+	spent      atomic.Int64    // nanoseconds of interpreting
+	compiling  atomic.Bool     // compileLater was called
+	background context.Context // of compileLater; ended by Close
 	cancel     context.CancelFunc
 
-	mu     sync.Mutex
-	users  int // loads, instantiations, calls and fills under way
-	closed bool
-	idle   chan struct{} // closed when everything has been freed
+	mu      sync.Mutex
+	users   int      // loads, instantiations, calls and compilations under way
+	retired *program // that compiled code replaced, while it has instances
+	closed  bool
+	idle    chan struct{} // closed when everything has been freed
 }
 
 // New makes an engine. Nothing is read or compiled before the first use.
@@ -91,9 +83,12 @@ func (e *Engine) freeIfUnused() {
 	if !e.closed || e.users > 0 {
 		return
 	}
-	if p := e.ready.Swap(nil); p != nil {
-		p.close()
+	for _, p := range []*program{e.ready.Swap(nil), e.retired} {
+		if p != nil {
+			p.close()
+		}
 	}
+	e.retired = nil
 	close(e.idle)
 }
 

@@ -10,7 +10,7 @@ import (
 
 func TestNewDoesNothing(t *testing.T) {
 	var l loads
-	e := New(Options{Wasm: []byte("not even Wasm"), CacheDir: "/nonexistent", OnLoad: l.add})
+	e := New(Options{Wasm: []byte("not even Wasm"), OnLoad: l.add})
 	if err := e.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -68,7 +68,6 @@ func TestClosedEngineRefuses(t *testing.T) {
 	if i.Poisoned() {
 		t.Error("a call that was not made poisoned the instance")
 	}
-	e.FillCache() // does nothing
 }
 
 // TestCloseWaitsForCalls: the code must not be freed under a running call.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -29,6 +30,7 @@ type running struct {
 	ctx      context.Context // as it was given to Call
 	host     Host            // nil if the export has no business with one
 	memory   *kernel.Memory
+	away     time.Duration // in the host's methods
 	panicked bool
 	value    any // that a method panicked with
 }
@@ -62,7 +64,9 @@ func serve(ctx context.Context, offset uint64, ask question) (answer uint64) {
 	if r == nil || r.host == nil || r.panicked {
 		return 0
 	}
+	start := time.Now()
 	defer func() {
+		r.away += time.Since(start)
 		if value := recover(); value != nil {
 			r.panicked, r.value, answer = true, value, 0
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -25,6 +26,7 @@ const exportInit = "_initialize"
 // Instance is one copy of the plugin. It carries out one call at a time.
 type Instance struct {
 	engine    *Engine
+	program   *program
 	module    api.Module
 	functions map[string]api.Function // by export; called by their one user only
 	memory    *kernel.Memory
@@ -39,16 +41,23 @@ type Instance struct {
 // NewInstance makes an instance, and loads the plugin before if need be. An
 // instance that is not closed lives as long as the engine. If its own
 // initialisation fails the error is a *CallError.
-func (e *Engine) NewInstance(ctx context.Context) (*Instance, error) {
+func (e *Engine) NewInstance(ctx context.Context) (i *Instance, err error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.leave()
-	p, err := e.program(ctx, e.opts.Mode)
-	if err != nil {
+	if _, err := e.program(ctx, e.opts.Mode); err != nil {
 		return nil, err
 	}
-	i := &Instance{engine: e, functions: map[string]api.Function{}}
+	start := time.Now()
+	p := e.hold()
+	defer func() {
+		e.interpreted(p, time.Since(start))
+		if err != nil {
+			e.release(p)
+		}
+	}()
+	i = &Instance{engine: e, program: p, functions: map[string]api.Function{}}
 	if i.memory, err = kernel.New(ctx, p.runtime, p.kernel); err != nil {
 		return nil, err
 	}
@@ -59,8 +68,8 @@ func (e *Engine) NewInstance(ctx context.Context) (*Instance, error) {
 		i.memory.Close(ctx)
 		return nil, fmt.Errorf("outlast: making an instance of the plugin: %w", firstLine{err})
 	}
-	if err := i.initialize(ctx); err != nil {
-		i.free(ctx)
+	if err = i.initialize(ctx); err != nil {
+		i.unload(ctx)
 		return nil, err
 	}
 	return i, nil
@@ -77,6 +86,9 @@ func (i *Instance) initialize(ctx context.Context) error {
 	}
 	return i.failure(exportInit, err)
 }
+
+// Outdated says whether the engine has faster code by now than the instance's.
+func (i *Instance) Outdated() bool { return i.engine.ready.Load() != i.program }
 
 // Poisoned says whether a call failed, so that the instance must be replaced.
 func (i *Instance) Poisoned() bool {
@@ -100,6 +112,11 @@ func (i *Instance) Close(ctx context.Context) error {
 }
 
 func (i *Instance) free(ctx context.Context) error {
+	defer i.engine.release(i.program)
+	return i.unload(ctx)
+}
+
+func (i *Instance) unload(ctx context.Context) error {
 	if err := errors.Join(i.module.Close(ctx), i.memory.Close(ctx)); err != nil {
 		return fmt.Errorf("outlast: closing an instance of the plugin: %w", err)
 	}

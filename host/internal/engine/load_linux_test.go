@@ -19,18 +19,16 @@ func init() {
 			os.Stdout.WriteString("cannot be forbidden: " + err.Error())
 			return 0
 		}
-		for _, mode := range []Mode{Auto, Compiler} {
-			e := New(Options{Wasm: small(0), Mode: mode, CacheDir: os.Getenv("OUTLAST_ENGINE_TEST_DIR"), OnLoad: func(l Loaded) {
-				os.Stdout.WriteString(l.How.String() + " because " + l.Why + "\n")
-			}})
-			i, err := e.NewInstance(context.Background())
-			if err == nil {
-				_, err = i.Call(context.Background(), "decide", []byte("x"), nil)
-			}
-			if err != nil {
-				os.Stdout.WriteString(err.Error())
-				return 1
-			}
+		e := New(Options{Wasm: small(0), Mode: Compiler, OnLoad: func(l Loaded) {
+			os.Stdout.WriteString(l.How.String() + " because " + l.Why)
+		}})
+		i, err := e.NewInstance(context.Background())
+		if err == nil {
+			_, err = i.Call(context.Background(), "decide", []byte("x"), nil)
+		}
+		if err != nil {
+			os.Stdout.WriteString(err.Error())
+			return 1
 		}
 		return 0
 	}
@@ -38,19 +36,13 @@ func init() {
 
 // TestForbiddenExecutableMemory is TestNoExecutableMemory with a real process.
 func TestForbiddenExecutableMemory(t *testing.T) {
-	dir := cacheDir(t)
-	fill(t, small(0), dir)
-	before := listing(t, dir)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), helperVariable+"=forbidden", "OUTLAST_ENGINE_TEST_DIR="+dir)
+	cmd.Env = append(os.Environ(), helperVariable+"=forbidden")
 	out, err := cmd.CombinedOutput()
 	if strings.HasPrefix(string(out), "cannot be forbidden") {
 		t.Skipf("%s (Linux 6.3 can)", out)
 	}
-	if err != nil || strings.Count(string(out), "interpreted because compiled code cannot be run here") != 2 {
+	if err != nil || !strings.HasPrefix(string(out), "interpreted because compiled code cannot be run here") {
 		t.Errorf("%v: %s", err, out)
-	}
-	if after := listing(t, dir); after != before {
-		t.Errorf("the cache changed from\n%s\nto\n%s", before, after)
 	}
 }

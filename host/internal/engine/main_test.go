@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -32,7 +31,6 @@ func TestMain(m *testing.M) {
 	for _, e := range shared {
 		e.Close(context.Background())
 	}
-	os.RemoveAll(guestCacheBase)
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -56,43 +54,14 @@ var (
 	shared     = map[Mode]*Engine{}
 )
 
-// guestCacheBase holds what guestCache fills.
-var guestCacheBase string
-
-// guestCache is a cache with the guest's code, for all tests: compiling it
-// takes seconds, and ten times as many with the race detector.
-var guestCache = sync.OnceValues(func() (string, error) {
-	base, err := os.MkdirTemp("", "outlast-engine-test-") // private
-	if err != nil {
-		return "", err
-	}
-	guestCacheBase = base
-	wasm, err := testguest.Build()
-	if err != nil {
-		return "", err
-	}
-	filled := make(chan Filled, 1)
-	e := New(Options{Wasm: wasm, CacheDir: filepath.Join(base, "cache"), OnFill: func(f Filled) { filled <- f }})
-	defer e.Close(context.Background())
-	if err := e.Load(context.Background()); err != nil {
-		return "", err
-	}
-	e.FillCache()
-	return e.opts.CacheDir, (<-filled).Err
-})
-
 // sharedEngine has the guest loaded, for all tests.
 func sharedEngine(t testing.TB, mode Mode) *Engine {
 	t.Helper()
-	dir, err := guestCache()
-	if err != nil {
-		t.Fatal(err)
-	}
 	sharedLock.Lock()
 	defer sharedLock.Unlock()
 	e, ok := shared[mode]
 	if !ok {
-		e = New(Options{Wasm: guestWasm(t), CacheDir: dir, Mode: mode})
+		e = New(Options{Wasm: guestWasm(t), Mode: mode})
 		shared[mode] = e
 	}
 	if err := e.Load(t.Context()); err != nil {
@@ -149,7 +118,7 @@ func (l *loads) one(t testing.TB) Loaded {
 	return l.list[0]
 }
 
-// open makes an engine with a cache directory and loads it.
+// open makes an engine and loads it.
 func open(t testing.TB, opts Options) (*Engine, Loaded) {
 	t.Helper()
 	var l loads
@@ -164,38 +133,6 @@ func open(t testing.TB, opts Options) (*Engine, Loaded) {
 		t.Fatal(err)
 	}
 	return e, l.one(t)
-}
-
-// cacheDir is a place for a cache that is safe whatever the umask is. It does
-// not exist yet.
-func cacheDir(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, step := range []string{dir, filepath.Dir(dir)} {
-		if err := os.Chmod(step, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	resolved, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(resolved, "cache")
-}
-
-// fill fills the cache for a plugin, in the background as a user's process
-// does, and waits for it.
-func fill(t testing.TB, wasm []byte, dir string) {
-	t.Helper()
-	filled := make(chan Filled, 1)
-	e, loaded := open(t, Options{Wasm: wasm, CacheDir: dir, OnFill: func(f Filled) { filled <- f }})
-	if loaded.How != Interpreted {
-		t.Fatalf("before the cache is filled the plugin is %v", loaded.How)
-	}
-	e.FillCache()
-	if f := <-filled; f.Err != nil {
-		t.Fatal(f.Err)
-	}
 }
 
 // answer makes one call, to see that an engine works.

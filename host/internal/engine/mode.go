@@ -7,13 +7,13 @@ type Mode int
 
 // The modes.
 const (
-	// Auto takes compiled code from the disk cache, else interprets: a cold
-	// compilation takes a second or more, and the user would wait for it.
+	// Auto interprets, since compiling takes a second, and the user would wait for
+	// it. Once interpreting has taken as long as that, the plugin is compiled in the
+	// background, if there is memory for it.
 	Auto Mode = iota
-	// Compiler compiles if the cache has no code, and fills the cache. Where
-	// the system forbids executable memory it interprets.
+	// Compiler compiles. Where the system forbids executable memory it interprets.
 	Compiler
-	// Interpreter always interprets, and touches no disk.
+	// Interpreter always interprets.
 	Interpreter
 )
 
@@ -23,16 +23,12 @@ type How int
 // The ways.
 const (
 	Interpreted How = iota
-	Compiled        // just now
-	Cached          // compiled earlier, found in the disk cache
+	Compiled
 )
 
 func (h How) String() string {
-	switch h {
-	case Compiled:
+	if h == Compiled {
 		return "compiled"
-	case Cached:
-		return "cached"
 	}
 	return "interpreted"
 }
@@ -40,12 +36,6 @@ func (h How) String() string {
 // Loaded tells how a plugin was loaded.
 type Loaded struct {
 	How  How
-	Why  string        // why not from the cache; "" if it was, or was not meant to be
-	Took time.Duration // of real time
-}
-
-// Filled tells how filling the cache in the background ended.
-type Filled struct {
-	Err  error         // nil: the cache has been filled
+	Why  string        // why not compiled; "" if it was, or was not meant to be
 	Took time.Duration // of real time
 }

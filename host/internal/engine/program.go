@@ -25,63 +25,52 @@ var errNoCompiler = errors.New("compiled code cannot be run here")
 
 // program is a loaded plugin, ready to be instantiated.
 type program struct {
-	runtime  wazero.Runtime
-	cache    wazero.CompilationCache // nil without one
-	compiled wazero.CompiledModule
-	kernel   wazero.CompiledModule
+	how       How
+	runtime   wazero.Runtime
+	compiled  wazero.CompiledModule
+	kernel    wazero.CompiledModule
+	instances int // guarded by the engine's lock
 }
 
 // newRuntimeConfig is wazero's compiler, or its interpreter.
 type newRuntimeConfig func() wazero.RuntimeConfig
 
-// load makes a program. A cacheDir other than "" is where wazero looks for
-// compiled code, and leaves it. Whatever wazero panics with is an error:
-// errNoCompiler if that happens before it has seen the plugin.
-func load(ctx context.Context, wasm []byte, config newRuntimeConfig, cacheDir string) (*program, error) {
-	return loadAs(ctx, ctx, wasm, config, cacheDir)
-}
-
-// loadAs compiles under a context of its own.
-func loadAs(compiling, ctx context.Context, wasm []byte, config newRuntimeConfig, cacheDir string) (*program, error) {
+// load makes a program. Whatever wazero panics with is an error: errNoCompiler if
+// that happens before it has seen the plugin.
+func load(ctx context.Context, wasm []byte, config newRuntimeConfig) (*program, error) {
 	p := &program{}
-	if err := p.open(ctx, config, cacheDir); err != nil {
-		p.close()
-		return nil, err
+	err := p.open(ctx, config)
+	if err == nil {
+		err = p.fill(ctx, wasm)
 	}
-	if err := p.fill(compiling, ctx, wasm); err != nil {
-		p.close()
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return nil, err
+	if err == nil {
+		return p, nil
 	}
-	return p, nil
+	p.close()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return nil, err
 }
 
 // open makes the runtime.
-func (p *program) open(ctx context.Context, config newRuntimeConfig, cacheDir string) (err error) {
+func (p *program) open(ctx context.Context, config newRuntimeConfig) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: %v", errNoCompiler, r)
 		}
 	}()
 	c := config().WithMemoryLimitPages(MemoryLimit / pageBytes).WithDebugInfoEnabled(false)
-	if cacheDir != "" {
-		if p.cache, err = wazero.NewCompilationCacheWithDir(cacheDir); err != nil {
-			return err
-		}
-		c = c.WithCompilationCache(p.cache)
-	}
 	p.runtime = wazero.NewRuntimeWithConfig(ctx, c)
 	return nil
 }
 
 // fill adds the plugin, and the modules that it may import from.
-func (p *program) fill(compiling, ctx context.Context, wasm []byte) (err error) {
-	if p.compiled, err = p.compile(compiling, wasm); err != nil {
+func (p *program) fill(ctx context.Context, wasm []byte) (err error) {
+	if p.compiled, err = p.compile(ctx, wasm); err != nil {
 		return err
 	}
-	if p.kernel, err = p.compile(compiling, plugin.Kernel); err != nil {
+	if p.kernel, err = p.compile(ctx, plugin.Kernel); err != nil {
 		return err
 	}
 	if err := instantiateHost(ctx, p.runtime); err != nil {
@@ -103,11 +92,7 @@ func (p *program) compile(ctx context.Context, wasm []byte) (compiled wazero.Com
 
 // close frees the runtime with all its instances.
 func (p *program) close() {
-	ctx := context.Background()
 	if p.runtime != nil {
-		p.runtime.Close(ctx) // only instances can make it fail, and theirs have nothing to lose
-	}
-	if p.cache != nil {
-		p.cache.Close(ctx)
+		p.runtime.Close(context.Background()) // only instances can make it fail, and theirs have nothing to lose
 	}
 }

@@ -13,21 +13,18 @@ import (
 
 func TestLoadTellsNoCompilerFromABadFile(t *testing.T) {
 	panics := func() wazero.RuntimeConfig { panic("boom") }
-	if p, err := load(t.Context(), small(0), panics, ""); p != nil || !errors.Is(err, errNoCompiler) || !strings.Contains(err.Error(), "boom") {
+	if p, err := load(t.Context(), small(0), panics); p != nil || !errors.Is(err, errNoCompiler) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("no compiler: %v, %v", p, err)
 	}
-	if p, err := load(t.Context(), []byte("text"), compilerConfig, ""); p != nil || err == nil || errors.Is(err, errNoCompiler) {
+	if p, err := load(t.Context(), []byte("text"), compilerConfig); p != nil || err == nil || errors.Is(err, errNoCompiler) {
 		t.Errorf("a bad file: %v, %v", p, err)
-	}
-	if p, err := load(t.Context(), small(0), compilerConfig, "/proc/nowhere"); p != nil || err == nil || errors.Is(err, errNoCompiler) {
-		t.Errorf("a bad cache directory: %v, %v", p, err)
 	}
 }
 
 func TestCompilingIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if p, err := load(ctx, small(100), compilerConfig, ""); p != nil || !errors.Is(err, context.Canceled) {
+	if p, err := load(ctx, small(100), compilerConfig); p != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", p, err)
 	}
 }

@@ -34,7 +34,7 @@ func Verify(wasm []byte) error {
 	if err != nil {
 		return err
 	}
-	p, err := load(context.Background(), outline, wazero.NewRuntimeConfigInterpreter, "")
+	p, err := load(context.Background(), outline, wazero.NewRuntimeConfigInterpreter)
 	if err != nil {
 		return fmt.Errorf("outlast: checking a plugin: %w", err)
 	}

@@ -80,16 +80,6 @@ func (m *measurement) build() error {
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	if err := os.Mkdir(m.at("cache"), 0o700); err != nil {
-		return err
-	}
-	// As on a machine's second outage, the plugin is in the cache.
-	warm := exec.Command(m.tool, "run", "-q", "--attempts", "2", "--backoff", "5s", "--read", "--", "false")
-	warm.Env = m.env("warm")
-	var exit *exec.ExitError
-	if err := warm.Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		return fmt.Errorf("outlast ended with %v", err)
-	}
 	return nil
 }
 
@@ -98,7 +88,7 @@ func (m *measurement) at(name string) string { return filepath.Join(m.dir, name)
 func (m *measurement) env(id string) []string {
 	return []string{
 		"PATH=" + m.dir + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + m.dir, "NO_PROXY=*",
-		"OUTLAST_CACHE_DIR=" + m.at("cache"), "STANDIN_RELEASE=" + m.release, "STANDIN_LOG=" + m.at(id+".log"),
+		"STANDIN_RELEASE=" + m.release, "STANDIN_LOG=" + m.at(id+".log"),
 	}
 }
 

@@ -13,7 +13,7 @@ var plugin *host.Plugin
 
 func TestMain(m *testing.M) {
 	var err error
-	if plugin, err = host.Open(host.WithCacheDir(""), host.WithCompiler()); err != nil {
+	if plugin, err = host.Open(host.WithCompiler()); err != nil {
 		panic(err)
 	}
 	code := m.Run()

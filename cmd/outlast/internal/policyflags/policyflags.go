@@ -37,7 +37,7 @@ type Flags struct {
 	RetryExit   *string  `placeholder:"LIST" help:"Retry after these exit codes: 7,28,100-110."`
 	RetryStderr []string `sep:"none" placeholder:"TEXT" help:"Retry if stderr has this text (may be repeated)."`
 	Attempts    *int64   `placeholder:"N" help:"Number of attempts in all, instead of --max-wait."`
-	Backoff     *string  `placeholder:"DELAYS" help:"Wait between attempts: 1s; 0.5s..10s, doubled each time; 0.5s..10s*1.5."`
+	Backoff     *string  `placeholder:"DELAYS" help:"Wait between: 1s; 0.5s..10s, doubled; 0.5s..10s*1.5."`
 	Repeatable  bool     `group:"command" xor:"what" help:"It may change something, and be run again all the same."`
 }
 

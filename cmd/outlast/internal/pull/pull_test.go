@@ -31,7 +31,7 @@ var plugin *host.Plugin
 
 func TestMain(m *testing.M) {
 	var err error
-	if plugin, err = host.Open(host.WithCacheDir("")); err != nil {
+	if plugin, err = host.Open(); err != nil {
 		panic(err)
 	}
 	code := m.Run()

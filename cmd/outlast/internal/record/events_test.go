@@ -30,7 +30,7 @@ func TestEveryEvent(t *testing.T) {
 		host.AttemptEnded{Attempt: 1, Result: abi.Result{TimedOut: true, Streamed: true, Signal: "SIGTERM", Stderr: abi.Clip(secretText)}},
 		host.Waiting{Kind: "k", Budget: "b", Attempt: 2, Remaining: &left, Watched: abi.Ready, Again: true},
 		host.Woken{By: abi.Accepting}, host.LeftOut{NotReady: true}, host.Unwatched{Why: "a proxy"},
-		host.Repairing{Kind: "k", Force: true}, host.Loaded{How: "cached", Why: "why"},
+		host.Repairing{Kind: "k", Force: true}, host.Loaded{How: "compiled", Why: "why"},
 		host.InstanceReplaced{Err: &abi.Error{Code: "internal", Message: secretText}},
 		host.Stopped{Outcome: abi.Outcome{Type: abi.OutcomeFailed, LastError: secretText, Message: "m", Kind: "failed", Effects: abi.EffectsUnknown, Attempts: 1}},
 	} {

@@ -24,7 +24,7 @@ import (
 
 // plugin is the real one, for all tests.
 var plugin = sync.OnceValue(func() *host.Plugin {
-	p, err := host.Open(host.WithCacheDir(""), host.WithInterpreter())
+	p, err := host.Open(host.WithInterpreter())
 	if err != nil {
 		panic(err)
 	}

@@ -298,10 +298,10 @@ func TestVerboseOnATerminal(t *testing.T) {
 	e := failed(1, 0)
 	e.Result.StartedUS, e.Result.EndedUS = new(int64), &took
 	p.see(e)
-	p.see(host.Loaded{How: "cached", Took: 20 * time.Millisecond})
+	p.see(host.Loaded{How: "compiled", Took: 20 * time.Millisecond})
 	p.see(waiting(2, 10*time.Second, 150*time.Second))
 	want := "outlast: attempt 1 failed with exit code 7 after 0.2 s\n" +
-		"outlast: the plugin was loaded (cached) in 0 s\n" +
+		"outlast: the plugin was loaded (compiled) in 0 s\n" +
 		"outlast: unavailable; attempt 2 in 10 s, and at most 150 s of waiting left"
 	if s.text() != want+"\noutlast: unavailable for 0 s of 150 s; attempt 2 in 10 s" {
 		t.Errorf("%s", s.text())

@@ -13,7 +13,7 @@ import (
 // The reason why a command is not run again takes the place of the policy's,
 // which speaks of output: in the policy's own sentence.
 func TestSpentInputsAreTold(t *testing.T) {
-	plugin, err := host.Open(host.WithCacheDir(""), host.WithInterpreter())
+	plugin, err := host.Open(host.WithInterpreter())
 	if err != nil {
 		t.Fatal(err)
 	}

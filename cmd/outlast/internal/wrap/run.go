@@ -138,7 +138,11 @@ func (r *Run) call(ctx context.Context) ending {
 	if r.plan.Nested {
 		return r.once(ctx)
 	}
-	outcome, err := r.plugin.RunInPlugin(ctx, r.journal.under(&host.Task{
+	drive := r.plugin.Run
+	if r.plan.Flags.Drive == "plugin" {
+		drive = r.plugin.RunInPlugin
+	}
+	outcome, err := drive(ctx, r.journal.under(&host.Task{
 		Policy: r.plan.Policy, Call: r.plan.Call, Attempt: r.attempts.attempt, Repair: r.repair, Observe: r.observe,
 		Ready: r.plan.Watch.server(), Unwatched: r.plan.Watch.Off, Secrets: r.plan.Secrets,
 	}))

@@ -24,7 +24,6 @@ type telling struct {
 	counter  *metrics.Recorder
 	name     *nameCheck      // of the server's host; nil: none is known
 	ctx      context.Context // the call's
-	gc       gcPause
 }
 
 // newTelling opens what is kept of the call.
@@ -73,7 +72,6 @@ func pluginDigest(file string) string {
 
 // observe passes on what happens to all who tell or keep it.
 func (t *telling) observe(e host.Event) {
-	t.gc.observe(e)
 	t.progress.Add(e)
 	t.Observe(e)
 	t.recorder.Observe(e)
