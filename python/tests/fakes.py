@@ -19,6 +19,7 @@ class Failing(Plugin):
 
     def __init__(self, *faults: BaseException | bytes | None) -> None:
         super().__init__()
+        self._compiled = {}  # of its own, with instances of its own
         self.faults = list(faults)
         self.started = 0
 

@@ -82,12 +82,14 @@ def test_no_two_threads_share_an_instance() -> None:
 
     with ThreadPoolExecutor(20) as pool:
         assert sum(pool.map(work, range(20))) == 0
-    assert len(plugin._idle) <= (os.cpu_count() or 1)
+    assert plugin._engine is not None
+    assert len(plugin._engine.idle) <= (os.cpu_count() or 1)
     assert plugin.replaced == 0
 
 
 def test_it_is_compiled_once_however_many_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     plugin = Plugin()
+    plugin._compiled = {}
     loads = []
     run = plugins._Load._load
 
@@ -102,6 +104,20 @@ def test_it_is_compiled_once_however_many_ask_at_once(monkeypatch: pytest.Monkey
     assert len(loads) == 1
     assert plugin.take_loading() is not None
     assert plugin.take_loading() is None
+
+
+def test_all_of_a_file_share_what_is_compiled(tmp_path: Path) -> None:
+    """A thousand objects, of which each decides, take no more memory than a few."""
+    copied = tmp_path / "copied.wasm"
+    copied.write_bytes(file.find().read_bytes())
+    several = [Plugin(), *(Plugin(copied if i % 2 else None) for i in range(1000))]
+    for plugin in several:
+        plugin.warm_up()
+    engine = several[0]._engine
+    assert engine is not None
+    assert all(plugin._engine is engine for plugin in several)
+    assert len(engine.idle) <= (os.cpu_count() or 1)
+    assert not any(plugin.take_loading() for plugin in several[1:])
 
 
 def test_a_file_that_is_no_plugin(tmp_path: Path) -> None:
@@ -167,8 +183,10 @@ def test_what_is_missing_is_told_at_the_start(
     with pytest.raises(PluginError, match="asking the plugin: bad_request: nothing is right"):
         Failing(envelope("bad_request", "nothing is right")).warm_up()
     monkeypatch.setitem(sys.modules, "wasmtime", None)
+    missing = Plugin()
+    missing._compiled = {}  # what was loaded before is there still
     with pytest.raises(PluginError, match="loading the plugin: cannot import wasmtime"):
-        Plugin().warm_up()
+        missing.warm_up()
 
 
 @pytest.mark.parametrize("reraise", [False, True])
@@ -176,7 +194,9 @@ def test_what_is_missing_does_not_hide_the_callers_own_exception(
     monkeypatch: pytest.MonkeyPatch, reraise: bool
 ) -> None:
     monkeypatch.setitem(sys.modules, "wasmtime", None)
-    policy = outlast.Policy(plugin=Plugin())
+    missing = Plugin()
+    missing._compiled = {}
+    policy = outlast.Policy(plugin=missing)
     own = ConnectionRefusedError(111, "Connection refused")
 
     @outlast.retry(remote=True, write=False, policy=policy, reraise=reraise)

@@ -53,6 +53,8 @@ class Engine:
     loading: Loading
 
     def __init__(self, wasm: bytes, digest: str) -> None:
+        self.idle: list[Instance] = []
+        """Between two decisions, for any thread."""
         self._wasm = wasm
         self._digest = digest
         self._engine: Any = None

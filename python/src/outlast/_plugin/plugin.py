@@ -23,9 +23,10 @@ class Plugin:
     """The plugin, for any number of threads.
 
     Nothing is loaded before it is needed. The code is compiled once for the
-    process, and for those that it forks. An instance serves one thread at a time,
-    for one decision; there are as many as processors, since more cannot decide at
-    the same moment, and a thread that waits between two decisions holds none.
+    process, and for those that it forks, and stays to the process's end: all objects
+    of the same file share it, and its instances. An instance serves one thread at a
+    time, for one decision; there are as many as processors, since more cannot decide
+    at the same moment, and a thread that waits between two decisions holds none.
 
     Args:
         path: Another plugin than the one that this package carries.
@@ -35,8 +36,8 @@ class Plugin:
         self._path = None if path is None else Path(path)
         self._replaced = 0
         self._minor: int | None = None
-        self._idle: list[Instance] = []
         self._engine: Engine | None = None
+        self._compiled = _compiled
         self._digest = ""
         self._unreported: Loading | None = None
         self._after_fork()
@@ -154,24 +155,23 @@ class Plugin:
             raise PluginError("asking the plugin", f"{first} (and again: {e})") from e
 
     def _ask_once(self, export: str, request: bytes) -> Mapping[str, Any]:
+        assert self._engine is not None
+        idle = self._engine.idle
         with _gate:
-            instance = self._take()
+            try:
+                instance = idle.pop()
+            except IndexError:
+                instance = self.new_instance()
             try:
                 ok = open_envelope(instance.call(export, request))
             except BaseException as e:
                 if is_answer(e):
-                    self._idle.append(instance)
+                    idle.append(instance)
                 else:
                     instance.close()
                 raise
-            self._idle.append(instance)
+            idle.append(instance)
             return ok
-
-    def _take(self) -> Instance:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self.new_instance()
 
     def new_instance(self) -> Instance:
         """An instance for the caller alone.
@@ -235,16 +235,20 @@ class _Load:
         plugin = self._plugin
         try:
             wasm, digest = file.read(plugin._path)
-            engine = Engine(wasm, digest)
-            with _gate:
-                engine.compile()
-                engine.instance().close()  # shows whether it is a plugin at all
+            with _compiling:
+                engine = plugin._compiled.get(digest)
+                if engine is None:
+                    engine = Engine(wasm, digest)
+                    with _gate:
+                        engine.compile()
+                        engine.instance().close()  # shows whether it is a plugin at all
+                    plugin._compiled[digest] = engine
+                    plugin._unreported = engine.loading
         except Exception as e:
             self._error = e
             plugin._load = None  # the next call may try again
         else:
             plugin._digest = digest
-            plugin._unreported = engine.loading
             plugin._engine = engine
         finally:
             self._done.set()
@@ -265,7 +269,15 @@ _plugins: weakref.WeakSet[Plugin] = weakref.WeakSet()
 _gate = Gate(os.cpu_count() or 1)
 
 
+_compiled: dict[str, Engine] = {}
+"""The engines of all plugins, by the digest of their files."""
+
+_compiling = threading.Lock()
+
+
 def _after_fork() -> None:
+    global _compiling
+    _compiling = threading.Lock()  # another thread may have been loading
     _gate.reopen()
     for plugin in _plugins:
         plugin._after_fork()
