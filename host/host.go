@@ -2,8 +2,8 @@
 // restart with it.
 //
 // A call's first attempt runs before anything of the plugin is touched: a call
-// that succeeds costs nothing. After a failure the plugin is loaded, and its
-// policy decides whether and when to try again.
+// that succeeds costs nothing. After a failure its policy decides whether and when
+// to try again.
 //
 //	plugin, err := host.Open()
 //	…
@@ -17,9 +17,9 @@
 // attempts of HTTP requests; any function will do that says how it ended. A
 // command needs a policy that knows what it prints.
 //
-// Run drives with the plugin's decide, and serves thousands of calls with a few
-// instances. RunInPlugin lets the plugin drive, with an instance for each call.
-// A Session is for callers with a loop of their own. All of them decide alike.
+// Run serves thousands of calls at a time. RunInPlugin lets the plugin drive, with
+// an instance for each call. A Session is for callers with a loop of their own. All
+// of them decide alike; Open says what executes WebAssembly for that.
 package host
 
 import (

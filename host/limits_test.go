@@ -14,7 +14,7 @@ import (
 // A number of attempts ends a call, and the outcome says so: what is known of a
 // write is told as ever.
 func TestAttempts(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		for name, c := range map[string]struct {
 			call   host.Call
 			sent   abi.Sent
@@ -78,7 +78,7 @@ func TestWithOneAttempt(t *testing.T) {
 }
 
 func TestMaxWait(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		clock := &virtual.Clock{}
 		task, _ := outageTask(clock, time.Hour, 0)
 		for _, wait := range []time.Duration{20 * time.Second, 20 * time.Second, 30 * time.Second} {
@@ -117,7 +117,7 @@ func TestLimitsThatAreNone(t *testing.T) {
 // A time limit ends an attempt that obeys its context, by which a read is tried
 // again, and a write only if nothing was sent.
 func TestAttemptTimeout(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		for name, c := range map[string]struct {
 			read bool
 			sent abi.Sent
@@ -167,7 +167,7 @@ func TestAttemptTimeoutOfAnother(t *testing.T) {
 // even one of which the caller says that it makes one request.
 func TestOn(t *testing.T) {
 	away := errors.New("away")
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		for name, c := range map[string]struct {
 			call host.Call
 			sent abi.Sent

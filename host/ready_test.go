@@ -246,7 +246,7 @@ func TestWhyNobodyWatches(t *testing.T) {
 
 // So is why less is looked at than was asked for, as a watch says.
 func TestWhyLessIsLookedAt(t *testing.T) {
-	throughBoth(t, func(t *testing.T, d door) {
+	throughAll(t, func(t *testing.T, d door) {
 		task, _ := outageTask(&virtual.Clock{}, 10*time.Second, 0)
 		task.Policy, task.Ready = omnigraph, denied{}
 		said := 0

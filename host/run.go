@@ -6,9 +6,8 @@ import (
 	"outlast/abi"
 )
 
-// Run carries out a task: this package drives, and asks the plugin's decide
-// after each failure. Thousands of calls may wait at the same time on as many
-// instances as there are processors. A context that is done ends an attempt or
+// Run carries out a task: this package drives, and has each failure decided on as
+// Open says. A call that waits holds nothing of the plugin, so thousands may. A context that is done ends an attempt or
 // a wait at once, with the outcome cancelled.
 //
 // The error is nil only where the outcome is ok. It is a *CallError where there is

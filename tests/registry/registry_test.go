@@ -40,9 +40,7 @@ func tool(t *testing.T) func(args ...string) *exec.Cmd {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return func(args ...string) *exec.Cmd {
-		cmd := exec.Command(path, args...)
-		cmd.Env = append(os.Environ(), "OUTLAST_CACHE_DIR=off")
-		return cmd
+		return exec.Command(path, args...)
 	}
 }
 
