@@ -7,8 +7,8 @@ import (
 )
 
 // Run carries out a task: this package drives, and has each failure decided on as
-// Open says. A call that waits holds nothing of the plugin, so thousands may. A context that is done ends an attempt or
-// a wait at once, with the outcome cancelled.
+// Open says. A call that waits holds nothing of the plugin, so thousands may. A
+// context that is done ends an attempt or a wait at once, with the outcome cancelled.
 //
 // The error is nil only where the outcome is ok. It is a *CallError where there is
 // another outcome, which is returned beside it. There is none with a *PluginError,
