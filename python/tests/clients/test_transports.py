@@ -8,9 +8,12 @@ import os
 import pickle
 import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -328,6 +331,23 @@ def test_labels_and_secrets(client: str, clock: VirtualClock, quiet: list[e.Even
 
 
 @each
+def test_a_program_that_cannot_be_watched(
+    client: str, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client is known, and makes one request: no connection means that nothing was sent."""
+    monkeypatch.setitem(sys.modules, "uvloop", ModuleType("uvloop"))
+    server = Server()
+    with CLIENTS[client](observe=returns(server)) as ask:
+        assert ask("POST", server.url, b"x").status == 200
+    server.stop()
+    broken = pytest.raises(Exception)
+    with serving(closes) as server, CLIENTS[client]() as ask, broken as raised:
+        ask("POST", server.url, b"x")
+    assert getattr(outlast.outcome_of(raised.value), "type", "") == "indeterminate"
+    assert server.applied == 1
+
+
+@each
 def test_an_attempt_around_it_is_the_one_that_is_made_again(
     client: str, clock: VirtualClock, quiet: list[e.Event]
 ) -> None:
@@ -518,8 +538,6 @@ def test_a_stream_is_left_alone_once_it_is_handed_out(clock: VirtualClock) -> No
 
 
 def test_no_client_is_imported_that_nobody_asked_for() -> None:
-    import subprocess
-    import sys
 
     code = (
         "import sys, outlast; outlast.clients\n"

@@ -178,7 +178,8 @@ class Requests:
     def left(self, request: Request) -> None:
         """A request leaves."""
         self._gone.add(request)
-        self._tell_late(f"{request} left")
+        if self._ended:
+            self._tell_late(f"{request} left")
         if self._outer is not None:
             self._outer.left(request)
 
@@ -272,11 +273,12 @@ class Request:
         self.stream = 0
         self.made: float | None = None
         self.peer: Any = None
-        self._name = f"a request by {client} to {host}:{port}" if host else f"a request by {client}"
+        self._name = client, host, port
         self._sock: weakref.ref[Any] | None = None
 
     def __str__(self) -> str:
-        return self._name
+        client, host, port = self._name
+        return f"a request by {client} to {host}:{port}" if host else f"a request by {client}"
 
     def leaves(self, stream: int = 0) -> None:
         """It is about to be sent."""
