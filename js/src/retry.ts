@@ -75,12 +75,12 @@ export async function retry<T>(
   };
   const { outcome, raised, error } = await run(decides, attempt, call, rest);
   if (last && !raised && outcome.type !== "cancelled") {
-    remember(last.value, outcome);
+    remember(last.value, () => outcome);
     return last.value;
   }
   discard(last?.value);
   if (raised && reraise && !(outcome.type === "cancelled" && rest.signal?.aborted)) {
-    remember(raised.error, outcome);
+    remember(raised.error, () => outcome);
     throw raised.error;
   }
   throw error();
@@ -114,10 +114,10 @@ export async function judgeResponse(
   return succeeded(result) ? undefined : result;
 }
 
-const outcomes = new WeakMap<object, Outcome>();
+const outcomes = new WeakMap<object, () => Outcome>();
 
 /** Remembers how the call ended that ended with this. */
-export function remember(of: unknown, outcome: Outcome): void {
+export function remember(of: unknown, outcome: () => Outcome): void {
   if (typeof of === "object" && of !== null) {
     outcomes.set(of, outcome);
   }
@@ -132,7 +132,7 @@ export function outcomeOf(of: unknown): Outcome | undefined {
   try {
     return of instanceof OutlastError && "outcome" in of
       ? (of.outcome as Outcome)
-      : outcomes.get(of);
+      : outcomes.get(of)?.();
   } catch {
     return undefined; // its members throw
   }

@@ -7,17 +7,26 @@ import { note } from "./traffic.js";
 type Method = (this: any, ...args: any[]) => any;
 
 const ours = new WeakSet<Method>();
-const places: { readonly isLost: () => boolean; readonly put: () => void }[] = [];
+
+interface Place {
+  readonly isLost: () => boolean;
+  readonly put: () => void;
+}
+
+const places: Place[] = [];
 
 /** Puts a function in a method's place, made of what stands there. */
 export function around<T extends object>(on: T, name: keyof T, make: (of: Method) => Method): void {
+  let placed: unknown;
   const put = () => {
     const method = make(on[name] as Method);
     ours.add(method);
+    placed = method;
     on[name] = method as T[keyof T];
   };
   put();
-  places.push({ isLost: () => !ours.has(on[name] as Method), put });
+  // Each attempt asks, so what is nearly always so comes first.
+  places.push({ isLost: () => on[name] !== placed && !ours.has(on[name] as Method), put });
 }
 
 /** Does something first, whenever a method is called. */
@@ -37,13 +46,16 @@ export function first<F extends Method>(method: F, act: (...args: never[]) => vo
   } as F;
 }
 
+function isLost(place: Place): boolean {
+  return place.isLost();
+}
+
 /** Puts back what others have replaced, as those do who restore a method that they had replaced
  * before. What was sent until then may not have been seen. */
 export function putBack(): void {
-  const lost = places.filter((place) => place.isLost());
-  if (lost.length > 0) {
+  if (places.some(isLost)) {
     note("replaced functions by which outlast watches");
-    for (const { put } of lost) {
+    for (const { put } of places.filter(isLost)) {
       put();
     }
     syncBuiltinESMExports();

@@ -37,6 +37,8 @@ export class Requests {
   #until = Infinity; // what others do until then counts
   #judged = false;
   #over = false;
+  /** What it was told. */
+  told: { readonly attempt: number; readonly signal: AbortSignal } | undefined;
   /** The server that its last request was sent to. */
   peer: Peer | undefined;
 

@@ -33,6 +33,11 @@ export function getHooks(): readonly Hook[] {
   return hooks;
 }
 
+/** Whether any hook hears of a call that begins now. */
+export function isAnybodyTold(): boolean {
+  return hooks.some((hook) => hook !== debugHook || debug.enabled);
+}
+
 /** What is told of a call that begins. */
 export function begin(
   all: readonly Hook[],

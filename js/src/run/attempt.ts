@@ -20,13 +20,10 @@ export interface Attempted {
   readonly unsent?: Requests | undefined;
 }
 
-const contexts = new WeakMap<Requests, AttemptContext>();
-
 /** What the attempt was told whose code runs; none outside of one. For functions that outlast
  * calls with arguments of their own. */
 export function currentAttempt(): AttemptContext | undefined {
-  const requests = Requests.current();
-  return requests && contexts.get(requests);
+  return Requests.current()?.told;
 }
 
 /**
@@ -49,16 +46,17 @@ export async function makeAttempt(
     await starting;
   }
   putBack();
-  const started = task.now();
-  const requests = new Requests(since);
+  const first = number === 1 ? task.first : undefined;
+  const started = first?.started ?? task.now();
+  const requests = first?.requests ?? new Requests(since);
   const limit = new TimeLimit(task.signal, task.attemptTimeout);
   const context = { attempt: number, signal: limit.signal };
-  contexts.set(requests, context);
+  requests.told = context;
   let raised: Attempted["raised"];
   let result: Result;
   try {
     const make = () => limit.hold(requests.within(async () => attempter(context)));
-    result = await task.around(number, started, make).finally(putBack);
+    result = await (first?.result ?? task.around(number, started, make)).finally(putBack);
   } catch (error) {
     raised = { error };
     result = task.resultOf(error, requests, limit);

@@ -119,7 +119,7 @@ class Driver {
 
   async #run(): Promise<Outcome> {
     const task = this.#task;
-    if (task.signal.aborted) {
+    if (task.signal.aborted && !task.first) {
       return task.cancelled(0);
     }
     let last: Retry | undefined;

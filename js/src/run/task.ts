@@ -12,10 +12,12 @@ import { around, begin, end, getHooks, tell } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
 import type { Decider } from "../policy/decider.js";
 import { randomSeed } from "../policy/session.js";
+import { NEVER } from "../time/abort.js";
 import { type Clock, currentClock, systemClock } from "../time/clock.js";
 import { isWatcher, type Watcher } from "../watch/readiness.js";
 import { watcherOf } from "../watch/watcher.js";
 import type { WireOutcome } from "../wire/types.js";
+import type { First } from "./first.js";
 import type { TimeLimit } from "./limit.js";
 import { retriesAreOff } from "./off.js";
 import { type ErrorKind, RUN_OPTIONS, type RunOptions } from "./options.js";
@@ -29,6 +31,8 @@ export interface Own {
   readonly command?: string;
   /** Are told of it besides those that are chosen. */
   readonly hooks?: readonly Hook[];
+  /** The first attempt, if it has been made. */
+  readonly first?: First | undefined;
   /** That each attempt makes one request. */
   readonly onlyRequest?: Claim;
   /** Whether the last attempt has used up what it sent, so that it cannot be made again. */
@@ -58,7 +62,7 @@ export class Task {
     this.call = call;
     this.seed = options.seed ?? randomSeed();
     this.clock = options.clock ?? currentClock();
-    this.signal = options.signal ?? new AbortController().signal;
+    this.signal = options.signal ?? NEVER;
     this.ready = watcherFor(options.ready, this.clock);
     this.#options = options;
     this.#own = own;
@@ -87,6 +91,11 @@ export class Task {
     const most = retriesAreOff() ? 1 : (this.#options.attempts ?? Infinity);
     const text = "as many as the call may make";
     return attempt > most ? { reason: "attempts", text } : undefined;
+  }
+
+  /** The first attempt, if it has been made. */
+  get first(): First | undefined {
+    return this.#own.first;
   }
 
   now(): number {

@@ -2,6 +2,9 @@
 
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
+/** A signal that nobody aborts. Making one for each call costs more than the rest of it. */
+export const NEVER: AbortSignal = new AbortController().signal;
+
 /**
  * Calls back when a signal is aborted, unless it is forgotten before. However many wait on
  * one signal, it gets one listener: Node warns of more than ten.

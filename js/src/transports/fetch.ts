@@ -2,7 +2,7 @@
 
 import { discard } from "../evidence/response.js";
 import { type Body, constant, isConstant, keeping, streamOf } from "./bodies.js";
-import { type Answer, isWithin, pass } from "./passing.js";
+import { type Answer, isWithin, type Passed, pass } from "./passing.js";
 import { Settings, type TransportOptions } from "./settings.js";
 
 type Fetch = typeof globalThis.fetch;
@@ -40,61 +40,72 @@ export function retryingFetch<F extends (...args: never[]) => unknown = Fetch>(
   const settings = new Settings(rest);
   const send = (input: Input, init?: Init) =>
     ((base ?? globalThis.fetch) as unknown as Fetch)(input, init);
-  const retrying = async (input: Input, init?: Init & { outlast?: TransportOptions }) => {
-    const { outlast: own, ...bare } = init ?? {};
-    const chosen = settings.for(own);
-    const url = urlOf(input);
-    if (!url || isWithin()) {
-      return send(input, bare);
+  const retrying = (input: Input, init?: Init & { outlast?: TransportOptions }) => {
+    if (isWithin()) {
+      return send(input, bare(init));
     }
-    return go(chosen, url, input, bare, send);
+    const chosen = settings.for(init?.outlast);
+    return pass(chosen, passed(chosen, input, bare(init), send));
   };
   return retrying as unknown as RetryingFetch<F>;
 }
 
-function urlOf(input: Input): URL | undefined {
-  const text = isRequest(input) ? input.url : String(input);
-  return URL.canParse(text) ? new URL(text) : undefined;
+/** What `fetch` knows of what it is given. */
+function bare(init: (Init & { outlast?: TransportOptions }) | undefined): Init | undefined {
+  if (!init || !("outlast" in init)) {
+    return init;
+  }
+  const { outlast: _, ...rest } = init;
+  return rest;
 }
 
 function isRequest(input: Input): input is Request {
   return typeof input === "object" && "clone" in input;
 }
 
-/** One request, as often as it takes. */
-function go(
-  settings: Settings,
-  url: URL,
+/** One request, and how it is sent. */
+function passed(
+  { endsAttempts }: Settings,
   input: Input,
-  init: Init,
+  init: Init | undefined,
   send: (input: Input, init?: Init) => Promise<Response>,
-): Promise<Response> {
+): Passed<Response, Sent | undefined> {
   const request = isRequest(input) ? input : undefined;
-  const signal = init.signal ?? request?.signal;
-  const asked = {
-    method: (init.method ?? request?.method ?? "GET").toUpperCase(),
-    url,
-    headers: () => new Headers(init.headers ?? request?.headers),
-    signal,
+  return {
+    asked() {
+      const url = request ? request.url : String(input);
+      return URL.canParse(url)
+        ? {
+            method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
+            url: new URL(url),
+            headers: () => new Headers(init?.headers ?? request?.headers),
+            signal: init?.signal ?? request?.signal,
+          }
+        : undefined;
+    },
+    body: bodyOf(request, init),
+    async send(sent, context) {
+      const [to, body] = sent ?? [];
+      // The caller's own signal is there already.
+      const heard = endsAttempts && context ? { signal: context.signal } : undefined;
+      const all = body || heard ? { ...init, ...body, ...heard } : init;
+      return answerOf(await send(to ?? input, all));
+    },
   };
-  return pass(settings, asked, bodyOf(request, init), async ([to, body], context) => {
-    // One that nobody will abort is not given, since it costs.
-    const heard = signal || settings.endsAttempts ? { signal: context.signal } : {};
-    const response = await send(to ?? input, { ...init, ...body, ...heard });
-    return answerOf(response);
-  });
 }
 
 /** What is sent: a request of its own for each attempt, or a body. */
 type Sent = [to: Request | undefined, init: { body?: BodyInit }];
 
-function bodyOf(request: Request | undefined, init: Init): Body<Sent> {
-  const { body } = init;
+const AS_GIVEN = constant(undefined);
+
+function bodyOf(request: Request | undefined, init: Init | undefined): Body<Sent | undefined> {
+  const body = init?.body;
   if (body === undefined && request?.body) {
     return cloned(request);
   }
   if (isConstant(body)) {
-    return constant([undefined, {}]);
+    return AS_GIVEN;
   }
   if (body instanceof ReadableStream) {
     const pieces = keeping(body);
@@ -106,7 +117,7 @@ function bodyOf(request: Request | undefined, init: Init): Body<Sent> {
       end: (failed) => pieces.end?.(failed),
     };
   }
-  return { isSpent: true, next: () => [undefined, {}] }; // what only the client knows how to read
+  return { isSpent: true, next: () => undefined }; // what only the client knows how to read
 }
 
 /** A request's own body can be had again only by a copy, which is in memory then. */

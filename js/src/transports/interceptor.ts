@@ -1,10 +1,11 @@
 /** Requests by undici that ride out a restart. */
 
+import type { AttemptContext } from "../run/options.js";
 import { onAbort } from "../time/abort.js";
 import { type Body, constant, isConstant, keeping } from "./bodies.js";
-import { type Answer, isWithin, pass } from "./passing.js";
+import { type Answer, isWithin, type Passed, pass } from "./passing.js";
 import { type Asked, Settings, type TransportOptions } from "./settings.js";
-import { type Caller, type Controller, callerOf, type Handler, type Hearer } from "./tongues.js";
+import { type Controller, type Handler, type Hearer, type Tongue, tongueOf } from "./tongues.js";
 
 /** What undici is asked for. */
 interface Options {
@@ -38,104 +39,121 @@ export function retryInterceptor(
   const settings = new Settings(options);
   return <D extends Dispatch>(dispatch: D) => {
     const retrying = (asked: Options, handler: Handler) => {
-      const { outlast: own, ...bare } = asked;
-      const chosen = settings.for(own);
-      const url = urlOf(asked);
-      if (!url || isWithin() || asked.upgrade || asked.method === "CONNECT") {
-        return dispatch(bare, handler);
+      if (asked.upgrade || asked.method === "CONNECT" || isWithin()) {
+        return dispatch(bare(asked), handler);
       }
-      void new Exchange(dispatch, bare, url, callerOf(handler)).go(chosen);
+      const chosen = settings.for(asked.outlast);
+      const exchange = new Exchange(dispatch, bare(asked), handler);
+      pass(chosen, exchange).then(
+        (handOver) => handOver(),
+        (error) => exchange.fail(error),
+      );
       return true;
     };
     return retrying as D;
   };
 }
 
-function urlOf({ origin, path }: Options): URL | undefined {
-  return URL.canParse(path, origin) ? new URL(path, origin) : undefined;
+/** What undici knows of what it is given. */
+function bare(asked: Options): Options {
+  if (!("outlast" in asked)) {
+    return asked;
+  }
+  const { outlast: _, ...rest } = asked;
+  return rest;
 }
 
-/** One request, as often as it takes. */
-class Exchange {
+const NOTHING = () => {};
+
+/** One request, as often as it takes. What its caller gets is a function that hands it over. */
+class Exchange implements Passed<() => void, unknown> {
+  readonly body: Body<unknown>;
   readonly #dispatch: Dispatch;
   readonly #options: Options;
-  readonly #url: URL;
-  readonly #caller: Caller;
+  readonly #to: Handler;
+  readonly #tongue: Tongue;
   readonly #given = new Given();
   #isStarted = false;
 
-  constructor(dispatch: Dispatch, options: Options, url: URL, caller: Caller) {
+  constructor(dispatch: Dispatch, options: Options, to: Handler) {
+    this.body = bodyOf(options.body);
     this.#dispatch = dispatch;
     this.#options = options;
-    this.#url = url;
-    this.#caller = caller;
+    this.#to = to;
+    this.#tongue = tongueOf(to);
   }
 
-  async go(settings: Settings): Promise<void> {
-    const { method } = this.#options;
-    const asked: Asked = {
-      method: method.toUpperCase(),
-      url: this.#url,
-      headers: () => headersOf(this.#options.headers),
-      signal: this.#given.signal,
-    };
-    try {
-      const handOver = await pass(settings, asked, bodyOf(this.#options.body), this.#send);
-      handOver();
-    } catch (error) {
-      this.#caller.fail(this.#given, error);
-    }
+  asked(): Asked | undefined {
+    const { origin, path, method, headers } = this.#options;
+    return URL.canParse(path, origin)
+      ? {
+          method: method.toUpperCase(),
+          url: new URL(path, origin),
+          headers: () => headersOf(headers),
+          signal: this.#given.signal,
+        }
+      : undefined;
   }
 
-  /** Makes one attempt. What the caller gets of it is a function that hands it over. */
-  readonly #send = (body: unknown, { signal }: { readonly signal: AbortSignal }) =>
-    new Promise<Answer<() => void>>((resolve, reject) => {
-      const attempt = new Attempt(this.#given, resolve, (error) => {
-        this.#start(undefined); // so that the caller can give up while it is waited
-        reject(error);
-      });
-      attempt.onStart = (context) => this.#start(context);
-      attempt.fail = (error) => this.#caller.fail(this.#given, error);
-      attempt.forget = onAbort(signal, () => attempt.abort(signal.reason));
+  send(body: unknown, context: AttemptContext | undefined): Promise<Answer<() => void>> {
+    return new Promise((resolve, reject) => {
+      const attempt = new Attempt(this, this.#given, resolve, reject);
+      this.#given.attempt = attempt;
+      if (context) {
+        const { signal } = context;
+        attempt.forget = onAbort(signal, () => attempt.abort(signal.reason));
+      }
       const options = body === this.#options.body ? this.#options : { ...this.#options, body };
       try {
-        this.#dispatch(options, this.#caller.handlerFor(attempt, this.#given));
+        this.#dispatch(options, new this.#tongue(this.#to, this.#given, attempt));
       } catch (error) {
-        attempt.forget();
-        reject(error);
+        attempt.failed(error);
       }
     });
+  }
 
   /** Tells the caller, once, that the request has begun, and how it can be given up. */
-  #start(context: unknown): void {
+  start(context: unknown): void {
     if (!this.#isStarted) {
       this.#isStarted = true;
-      this.#caller.start(this.#given, context);
+      this.#tongue.start(this.#to, this.#given, context);
     }
+  }
+
+  /** Tells the caller that the request has failed. */
+  fail(error: unknown): void {
+    this.#tongue.fail(this.#to, this.#given, error);
   }
 }
 
 /** What the caller gets to end the request, or to slow it down, whichever attempt it is in. */
 class Given implements Controller {
   paused = false;
-  readonly #controller = new AbortController();
-  /** The attempt whose answer the caller gets. */
+  /** The attempt that is made. */
   attempt: Attempt | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+  #controller: AbortController | undefined;
 
+  /** Is made only where a request has failed: most need none. */
   get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) {
+      this.#controller.abort(this.#aborted.reason);
+    }
     return this.#controller.signal;
   }
 
   get aborted(): boolean {
-    return this.signal.aborted;
+    return this.#aborted !== undefined;
   }
 
   get reason(): unknown {
-    return this.aborted ? this.signal.reason : null;
+    return this.#aborted?.reason ?? null;
   }
 
   abort(reason: unknown): void {
-    this.#controller.abort(reason);
+    this.#aborted ??= { reason };
+    this.#controller?.abort(reason);
     this.attempt?.abort(reason);
   }
 
@@ -156,29 +174,30 @@ class Given implements Controller {
  * dropped. */
 class Attempt implements Hearer {
   controller: Controller | undefined;
-  onStart!: (context: unknown) => void;
-  fail!: (error: unknown) => void;
-  forget!: () => void;
-  readonly #given: Given;
-  readonly #resolve: (answer: Answer<() => void>) => void;
-  readonly #reject: (error: unknown) => void;
+  forget = NOTHING;
   #state: "asked" | "held" | "passed" | "dropped" = "asked";
   readonly #held: (() => void)[] = [];
   #isOver = false;
-  #aborted: { reason: unknown } | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+  readonly #exchange: Exchange;
+  readonly #given: Given;
+  readonly #resolve: (answer: Answer<() => void>) => void;
+  readonly #reject: (error: unknown) => void;
 
   constructor(
+    exchange: Exchange,
     given: Given,
     resolve: (answer: Answer<() => void>) => void,
     reject: (error: unknown) => void,
   ) {
+    this.#exchange = exchange;
     this.#given = given;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   abort(reason: unknown): void {
-    this.#aborted = { reason };
+    this.#aborted ??= { reason };
     if (!this.#isOver) {
       this.controller?.abort(reason);
     }
@@ -186,7 +205,7 @@ class Attempt implements Hearer {
 
   started(controller: Controller, context: unknown): void {
     this.controller = controller;
-    this.onStart(context);
+    this.#exchange.start(context);
     if (this.#aborted) {
       controller.abort(this.#aborted.reason);
     }
@@ -199,15 +218,14 @@ class Attempt implements Hearer {
     }
     this.forget();
     if (status < 400) {
-      this.#hand();
+      this.#state = "passed";
       passOn();
-      this.#resolve({ status, retryAfter, value: () => {}, drop: () => {} });
+      this.#resolve({ status, retryAfter, value: NOTHING, drop: NOTHING });
       return;
     }
     this.#state = "held";
     this.#held.push(passOn);
     this.#given.pause();
-    this.controller?.pause();
     const value = () => this.#handOver();
     this.#resolve({ status, retryAfter, value, drop: () => this.#drop() });
   }
@@ -229,20 +247,16 @@ class Attempt implements Hearer {
     this.#isOver = true;
     this.forget();
     if (this.#state === "asked") {
+      this.#exchange.start(undefined); // so that the caller can give up while it is waited
       this.#reject(error);
     } else {
-      this.came(() => this.fail(error));
+      this.came(() => this.#exchange.fail(error));
     }
-  }
-
-  #hand(): void {
-    this.#state = "passed";
-    this.#given.attempt = this;
   }
 
   /** The caller gets what has come so far, and what comes. */
   #handOver(): void {
-    this.#hand();
+    this.#state = "passed";
     this.#given.paused = false;
     for (const passOn of this.#held.splice(0)) {
       passOn();

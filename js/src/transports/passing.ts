@@ -1,9 +1,13 @@
 /** Passes a request on, again if need be. */
 
+import { type Outcome, readOutcome } from "../call/outcome.js";
 import type { Result } from "../call/result.js";
+import type { Requests } from "../evidence/requests.js";
 import { retryAfterOf } from "../evidence/response.js";
+import { isAnybodyTold } from "../hooks/hooks.js";
 import { remember } from "../retry.js";
 import { currentAttempt } from "../run/attempt.js";
+import { beginFirst, endFirst } from "../run/first.js";
 import type { AttemptContext } from "../run/options.js";
 import { run } from "../run/run.js";
 import type { Own } from "../run/task.js";
@@ -25,47 +29,114 @@ export function isWithin(): boolean {
   return currentAttempt() !== undefined;
 }
 
+/** A request, and how it is sent. */
+export interface Passed<A, B> {
+  /** What it asks for, once something of it is needed; none if that is no URL. */
+  asked(): Asked | undefined;
+  readonly body: Body<B>;
+  /** Sends it once. The body is what this attempt sends. */
+  send(body: B, context: AttemptContext | undefined): Promise<Answer<A>>;
+}
+
 /**
  * Sends a request as often as the policy says.
  *
- * @param send Sends it once. The body is what this attempt sends.
  * @returns The first answer that is no failure, or the last one that is, if the policy stops there.
  * @throws The client's own error, if that is what the last attempt ended with.
  */
-export async function pass<A, B>(
+export function pass<A, B>(settings: Settings, passed: Passed<A, B>): Promise<A> {
+  const requests = settings.isPlain && !isAnybodyTold() ? beginFirst() : undefined;
+  if (!requests) {
+    return ride(settings, passed);
+  }
+  const { body } = passed;
+  const started = settings.now();
+  const fail = (result: Promise<Answer<A>>) =>
+    ride(settings, passed, { requests, started, result });
+  return requests
+    .within(() => begun(passed))
+    .then(
+      (answer) => {
+        if (answer.status >= 400) {
+          return fail(Promise.resolve(answer));
+        }
+        endFirst(requests);
+        body.end?.(false);
+        const elapsed = settings.now() - started;
+        remember(answer.value, () => ok(elapsed));
+        return answer.value;
+      },
+      (error) => fail(Promise.reject(error)),
+    );
+}
+
+function begun<A, B>(passed: Passed<A, B>): Promise<Answer<A>> {
+  try {
+    return passed.send(passed.body.next(), undefined);
+  } catch (error) {
+    return Promise.reject(error); // a body that cannot be copied
+  }
+}
+
+/** The outcome of a call that succeeded at once, in so many milliseconds. */
+function ok(elapsed: number): Outcome {
+  const said = readOutcome({ type: "ok", attempts: 1, elapsed_us: 0, history: [] });
+  return { ...said, elapsed, result: { exitCode: 0 } };
+}
+
+/** A first attempt that was made, and failed. */
+interface Failed<A> {
+  readonly requests: Requests;
+  readonly started: number;
+  readonly result: Promise<Answer<A>>;
+}
+
+/** The same by all that a call has. */
+async function ride<A, B>(
   settings: Settings,
-  asked: Asked,
-  body: Body<B>,
-  send: (body: B, context: AttemptContext) => Promise<Answer<A>>,
+  passed: Passed<A, B>,
+  failed?: Failed<A>,
 ): Promise<A> {
-  const policy = await settings.policy();
+  const { body } = passed;
   let last: Answer<A> | undefined;
   const drop = () => {
     last?.drop();
     last = undefined;
   };
-  const { call, options, address } = settings.task(asked);
-  const attempt = async (context: AttemptContext): Promise<Result> => {
-    drop();
+  const judge = async (attempt: number, sent: Promise<Answer<A>>): Promise<Result> => {
     try {
-      last = await send(body.next(), context);
+      last = await sent;
     } catch (error) {
       await address?.ended(error);
       throw error;
     }
     const { status, retryAfter } = last;
-    const isFirst = context.attempt === 1; // after a failure a write may be in doubt
-    if (status < 400 || (isFirst && !(await policy.waitsFor(status)))) {
+    // After a failure a write may be in doubt.
+    if (status < 400 || (attempt === 1 && !(await policy.waitsFor(status)))) {
       return { exitCode: 0 };
     }
     await address?.ended();
     return { httpStatus: status, retryAfter: retryAfterOf(retryAfter) };
   };
+  const attempt = async (context: AttemptContext): Promise<Result> => {
+    drop();
+    return judge(context.attempt, passed.send(body.next(), context));
+  };
+  const wanted = passed.asked();
+  if (!wanted) {
+    return (await (failed?.result ?? begun(passed))).value;
+  }
+  failed?.result.catch(() => {}); // it is looked at later
+  const policy = await settings.policy();
+  const { call, options, address } = settings.task(wanted);
+  const first = failed?.requests.within(() => judge(1, failed.result));
+  first?.catch(() => {}); // likewise
   const own: Own = {
     onlyRequest: "if seen",
     isSpent: () => body.isSpent,
     // An answer's connection is not held while it waits.
     hooks: [({ type }) => type === "waiting" && drop()],
+    first: failed && first && { ...failed, result: first },
   };
   try {
     const { outcome, raised, error } = await run(policy, attempt, call, options, own);
@@ -73,7 +144,7 @@ export async function pass<A, B>(
     const isGivenUp = outcome.type === "cancelled" && signal?.aborted === true;
     const answer = last as Answer<A> | undefined;
     if (answer && !raised && !isGivenUp) {
-      remember(answer.value, outcome);
+      remember(answer.value, () => outcome);
       body.end?.(false);
       return answer.value;
     }
@@ -82,7 +153,7 @@ export async function pass<A, B>(
     if (thrown === undefined || !settings.reraise) {
       throw error();
     }
-    remember(thrown, outcome);
+    remember(thrown, () => outcome);
     throw thrown;
   } catch (error) {
     body.end?.(true);

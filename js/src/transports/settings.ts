@@ -110,6 +110,8 @@ export class Settings {
   readonly reraise: boolean;
   /** Attempts may be ended from here. */
   readonly endsAttempts: boolean;
+  /** Nothing is asked for that needs more of a first attempt than to be watched. */
+  readonly isPlain: boolean;
   readonly #options: TransportOptions;
   readonly #repeatable: ReturnType<typeof chosenBy>;
   readonly #keyed: ReturnType<typeof chosenBy>;
@@ -123,6 +125,7 @@ export class Settings {
     this.policy = () => policyOf(policy);
     this.reraise = reraise;
     this.endsAttempts = Boolean(options.signal ?? options.attemptTimeout);
+    this.isPlain = !this.endsAttempts && !options.observe;
     this.#repeatable = chosenBy(options.repeatable ?? false);
     this.#keyed = chosenBy(options.honoursKey ?? false);
     this.#refuses = chosenBy(options.refusesBeforeActing ?? false);
@@ -147,6 +150,11 @@ export class Settings {
       this.#others.set(own, other);
     }
     return other;
+  }
+
+  /** The time that a call lives by. */
+  now(): number {
+    return (this.#options.clock ?? currentClock()).now();
   }
 
   /** What is made of a request. */

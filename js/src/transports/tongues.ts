@@ -3,9 +3,7 @@
 
 /** What undici gives a handler to end a request, or to slow it down. */
 export interface Controller {
-  readonly aborted?: boolean;
   readonly paused?: boolean;
-  readonly reason?: unknown;
   abort(reason: unknown): void;
   pause(): void;
   resume(): void;
@@ -28,106 +26,146 @@ export interface Hearer {
   failed(error: unknown): void;
 }
 
-/** What the caller is told besides answers. */
-export interface Caller {
-  start(controller: Controller, context: unknown): void;
-  fail(controller: Controller, error: unknown): void;
-  /** A handler for one attempt, which passes on what comes of it. */
-  handlerFor(hearer: Hearer, controller: Controller): Handler;
+/** How a handler is spoken to. */
+export interface Tongue {
+  start(to: Handler, controller: Controller, context: unknown): void;
+  fail(to: Handler, controller: Controller, error: unknown): void;
+  /**
+   * A handler for one attempt, which passes on what comes of it.
+   *
+   * @param to The caller's.
+   * @param own What the caller has got to end the request.
+   */
+  new (to: Handler, own: Controller, hearer: Hearer): Handler;
 }
 
 /** How a handler is to be spoken to. */
-export function callerOf(handler: Handler): Caller {
-  return "onRequestStart" in handler ? newer(handler) : older(handler);
+export function tongueOf(handler: Handler): Tongue {
+  return "onRequestStart" in handler ? Newer : Older;
 }
 
-function newer(to: Handler): Caller {
-  return {
-    start: (controller, context) => to.onRequestStart?.(controller, context),
-    fail: (controller, error) => to.onResponseError?.(controller, error),
-    handlerFor: (hearer, own) => {
-      const take = (theirs: Handler) => {
-        // Some read the headers as they came.
-        const { rawHeaders, rawTrailers } = theirs;
-        Object.assign(own, { rawHeaders, rawTrailers });
-      };
-      return {
-        ...others(to),
-        onRequestStart: (theirs: Controller, context: unknown) => hearer.started(theirs, context),
-        onRequestUpgrade: (_: unknown, ...rest: unknown[]) => to.onRequestUpgrade?.(own, ...rest),
-        onResponseStart: (theirs: Handler, status: number, headers: Headers, text: string) =>
-          hearer.headed(status, first(headers["retry-after"]), () => {
-            take(theirs);
-            to.onResponseStart?.(own, status, headers, text);
-          }),
-        onResponseData: (_: unknown, data: unknown) =>
-          hearer.came(() => to.onResponseData?.(own, data)),
-        onResponseEnd: (theirs: Handler, trailers: unknown) =>
-          hearer.ended(() => {
-            take(theirs);
-            to.onResponseEnd?.(own, trailers);
-          }),
-        onResponseError: (_: unknown, error: unknown) => hearer.failed(error),
-      };
-    },
-  };
+class Both {
+  constructor(
+    readonly to: Handler,
+    readonly own: Controller,
+    readonly hearer: Hearer,
+  ) {}
+
+  // These tell only of the request's own body.
+
+  onBodySent(...all: unknown[]): unknown {
+    return this.to.onBodySent?.(...all);
+  }
+
+  onRequestSent(...all: unknown[]): unknown {
+    return this.to.onRequestSent?.(...all);
+  }
+
+  onResponseStarted(...all: unknown[]): unknown {
+    return this.to.onResponseStarted?.(...all);
+  }
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-function first(values: string | string[] | undefined): string | null {
-  return [values].flat()[0] ?? null;
+class Newer extends Both {
+  static start(to: Handler, controller: Controller, context: unknown): void {
+    to.onRequestStart?.(controller, context);
+  }
+
+  static fail(to: Handler, controller: Controller, error: unknown): void {
+    to.onResponseError?.(controller, error);
+  }
+
+  onRequestStart(theirs: Controller, context: unknown): void {
+    this.hearer.started(theirs, context);
+  }
+
+  onRequestUpgrade(_: unknown, ...rest: unknown[]): void {
+    this.to.onRequestUpgrade?.(this.own, ...rest);
+  }
+
+  onResponseStart(theirs: Handler, status: number, headers: Headers, text: string): void {
+    this.hearer.headed(status, [headers["retry-after"]].flat()[0] ?? null, () => {
+      this.#take(theirs);
+      this.to.onResponseStart?.(this.own, status, headers, text);
+    });
+  }
+
+  onResponseData(_: unknown, data: unknown): void {
+    this.hearer.came(() => this.to.onResponseData?.(this.own, data));
+  }
+
+  onResponseEnd(theirs: Handler, trailers: unknown): void {
+    this.hearer.ended(() => {
+      this.#take(theirs);
+      this.to.onResponseEnd?.(this.own, trailers);
+    });
+  }
+
+  onResponseError(_: unknown, error: unknown): void {
+    this.hearer.failed(error);
+  }
+
+  /** Some read the headers as they came. */
+  #take({ rawHeaders, rawTrailers }: Handler): void {
+    Object.assign(this.own, { rawHeaders, rawTrailers });
+  }
 }
 
-function older(to: Handler): Caller {
-  return {
-    start: (controller, context) =>
-      to.onConnect?.((reason: unknown) => controller.abort(reason), context),
-    fail: (_, error) => to.onError?.(error),
-    handlerFor: (hearer, own) => {
-      let theirs: { resume: () => void } | undefined;
-      /** Whether more may come is the answer to each piece; the own controller knows. */
-      const told = (tell: () => unknown) => () => {
-        if (tell() === false) {
-          own.pause();
-        }
-      };
-      const controller = (abort: (reason: unknown) => void): Controller => ({
-        abort,
-        pause() {},
-        resume: () => theirs?.resume(),
-      });
-      return {
-        ...others(to),
-        onConnect: (abort: () => void, context: unknown) =>
-          hearer.started(controller(abort), context),
-        onUpgrade: (...all: unknown[]) => to.onUpgrade?.(...all),
-        onHeaders(status: number, raw: unknown[], resume: () => void, text: string) {
-          theirs = { resume };
-          const tell = () => to.onHeaders?.(status, raw, () => own.resume(), text);
-          hearer.headed(status, retryAfterIn(raw), told(tell));
-          return !own.paused;
-        },
-        onData(data: unknown) {
-          hearer.came(told(() => to.onData?.(data)));
-          return !own.paused;
-        },
-        onComplete: (trailers: unknown) => hearer.ended(() => to.onComplete?.(trailers)),
-        onError: (error: unknown) => hearer.failed(error),
-      };
-    },
-  };
-}
+class Older extends Both {
+  #resume: (() => void) | undefined;
 
-/** What tells only of the request's own body. */
-function others(to: Handler): Handler {
-  const names = ["onBodySent", "onRequestSent", "onResponseStarted"].filter((name) => to[name]);
-  return Object.fromEntries(names.map((name) => [name, (...all: unknown[]) => to[name](...all)]));
+  static start(to: Handler, controller: Controller, context: unknown): void {
+    to.onConnect?.((reason: unknown) => controller.abort(reason), context);
+  }
+
+  static fail(to: Handler, _: Controller, error: unknown): void {
+    to.onError?.(error);
+  }
+
+  onConnect(abort: (reason: unknown) => void, context: unknown): void {
+    const resume = () => this.#resume?.();
+    this.hearer.started({ abort, pause() {}, resume }, context);
+  }
+
+  onUpgrade(...all: unknown[]): void {
+    this.to.onUpgrade?.(...all);
+  }
+
+  onHeaders(status: number, raw: unknown[], resume: () => void, text: string): boolean {
+    this.#resume = resume;
+    this.hearer.headed(status, retryAfterIn(raw), () =>
+      this.#heed(this.to.onHeaders?.(status, raw, () => this.own.resume(), text)),
+    );
+    return !this.own.paused;
+  }
+
+  onData(data: unknown): boolean {
+    this.hearer.came(() => this.#heed(this.to.onData?.(data)));
+    return !this.own.paused;
+  }
+
+  onComplete(trailers: unknown): void {
+    this.hearer.ended(() => this.to.onComplete?.(trailers));
+  }
+
+  onError(error: unknown): void {
+    this.hearer.failed(error);
+  }
+
+  /** Whether more may come is the answer to each piece. */
+  #heed(more: unknown): void {
+    if (more === false) {
+      this.own.pause();
+    }
+  }
 }
 
 function retryAfterIn(raw: readonly unknown[]): string | null {
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (String(raw[at]).toLowerCase() === "retry-after") {
+    const name = raw[at] as Buffer | string;
+    if (name.length === 11 && String(name).toLowerCase() === "retry-after") {
       return String(raw[at + 1]);
     }
   }

@@ -246,6 +246,13 @@ test("an abort ends a request, and a wait, with its reason", async (t) => {
   setTimeout(() => all.abort(), 100);
   const error = await asked.catch((e) => e);
   assert.deepEqual([error.name, outcomeOf(error)?.effects], ["AbortError", "unknown"]);
+  const signal = AbortSignal.timeout(100);
+  const own = await retryingFetch()(slow, { method: "POST", signal }).catch((e) => e);
+  const { type, effects, attempts } = outcomeOf(own)!;
+  assert.deepEqual(
+    [own.name, type, effects, attempts],
+    ["TimeoutError", "cancelled", "unknown", 1],
+  );
 });
 
 test("an abort reaches an answer that is being read, and a time limit does not", async (t) => {
