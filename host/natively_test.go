@@ -16,8 +16,8 @@ import (
 	"outlast/host/virtual"
 )
 
-// Where the linked code decides, Run and sessions load nothing; RunInPlugin and
-// whoever asks for an engine load the plugin.
+// Where the linked code decides, WarmUp, Run and sessions load nothing; RunInPlugin
+// and whoever asks for an engine load the plugin.
 func TestWhatLoadsThePlugin(t *testing.T) {
 	for name, test := range map[string]struct {
 		run   run
@@ -31,6 +31,11 @@ func TestWhatLoadsThePlugin(t *testing.T) {
 		"RunInPlugin, of a file": {runs["RunInPlugin"], []host.Option{host.WithFile("../plugin/outlast.wasm")}, true},
 	} {
 		p := must(host.Open(test.opts...))
+		if !test.loads {
+			if err := p.WarmUp(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
 		task, starts := outageTask(&virtual.Clock{}, 5*time.Second, 0)
 		loaded := false
 		task.Observe = func(e host.Event) {

@@ -141,11 +141,14 @@ func (p *Plugin) reportLoad(t *Task) {
 // WarmUp loads the plugin, compiled unless WithInterpreter was given, and lets it
 // decide once. It is for a long-lived program's start: a plugin that cannot be
 // used shows there, and not in the first outage. Compiling takes half a second and
-// some 70 MiB (measured). Where the linked code decides, as Open says, only
-// RunInPlugin gains by it. The error is a *PluginError.
+// some 70 MiB (measured). Where the linked code decides, as Open says, nothing is
+// loaded; a program that calls RunInPlugin opens the plugin WithCompiler. The error
+// is a *PluginError.
 func (p *Plugin) WarmUp(ctx context.Context) error {
-	if err := p.engine.Compile(ctx); err != nil {
-		return &PluginError{Doing: "warming up plugin " + p.source, Err: err}
+	if !p.native {
+		if err := p.engine.Compile(ctx); err != nil {
+			return &PluginError{Doing: "warming up plugin " + p.source, Err: err}
+		}
 	}
 	known, err := BuiltIn("omnigraph") // which every plugin has
 	if err == nil {

@@ -22,9 +22,8 @@ var emptyBody = []byte{3, 0, 0x00, 0x0b}
 
 // Outline is a binary without what its functions do, and without its custom
 // sections: the same types, imports, functions, memories, data and exports. It
-// is what a runtime needs of a plugin whose compiled code it has already, and a
-// fraction of the work to read and to validate. Called without that code, each
-// of its functions traps. The error is a *FormatError.
+// is what a runtime needs to say whether it could run a plugin, and a fraction of
+// the work to read and to validate. The error is a *FormatError.
 func Outline(wasm []byte) ([]byte, error) {
 	file := &reader{data: wasm, what: "the file"}
 	if err := checkHeader(file); err != nil {
