@@ -64,13 +64,15 @@ func (t *turns) answered(took time.Duration) {
 }
 
 // expire frees the places of those who said nothing for too long. Before anything
-// was answered that lets more go: attempts may just take long.
+// was answered that lets more go, since attempts may just take long; later fewer.
 func (t *turns) expire(now time.Time) {
 	for v, since := range t.out {
 		if now.Sub(since) >= lease {
 			delete(t.out, v)
 			if t.fastest == 0 {
 				t.window++
+			} else {
+				t.window = max(1, t.window-1)
 			}
 		}
 	}
