@@ -138,9 +138,15 @@ func (w *watcher) place(ctx context.Context) (place *meeting.Place, addresses st
 		addresses, err = w.addresses(ctx)
 	}
 	if err == nil {
-		place, err = meeting.At(dir, w.target.key(), "direct", addresses)
+		place, err = meeting.At(dir, w.target.named(), "direct", addresses)
 	}
 	return place, addresses, err
+}
+
+// named is the target as other languages name it too: a host has no case.
+func (t Target) named() string {
+	t.Host = strings.ToLower(t.Host)
+	return t.key()
 }
 
 func (w *watcher) addresses(ctx context.Context) (string, error) {

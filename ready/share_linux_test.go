@@ -2,6 +2,7 @@ package ready
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -247,7 +248,7 @@ func repeat(c net.Conn, text string) {
 func liar(t *testing.T, p *process, to Target, lie func(net.Conn)) {
 	t.Helper()
 	dir, _ := p.dir()
-	place, err := meeting.At(dir, to.key(), "direct", to.Host)
+	place, err := meeting.At(dir, to.named(), "direct", to.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,6 +337,27 @@ func TestTheWindow(t *testing.T) {
 		w.went(v, host.Failed, now.Add(lease)) // too late
 		if w.window != want || len(w.out) > 0 {
 			t.Errorf("a window of %d with %d under way after %d turns that were not told of", w.window, len(w.out), i+1)
+		}
+	}
+}
+
+// All languages name a target alike.
+func TestTargetsAsOthersNameThem(t *testing.T) {
+	var cases struct{ Targets map[string]string }
+	text, err := os.ReadFile("meeting/testdata/protocol.json")
+	if err == nil {
+		err = json.Unmarshal(text, &cases)
+	}
+	if err != nil || len(cases.Targets) == 0 {
+		t.Fatal(err)
+	}
+	for text, want := range cases.Targets {
+		choice, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := choice.Target.named(); got != want {
+			t.Errorf("%s is %s", text, got)
 		}
 	}
 }

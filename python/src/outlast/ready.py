@@ -21,7 +21,8 @@ from ._watch.target import parse, parse_omnigraph
 
 class Server:
     """Watches a server. All calls of a process that wait for the same one share
-    its looks, and there are none while nobody waits.
+    its looks, and go to it in turn when it is back; there are no looks while nobody
+    waits. On Linux those of all processes of a user do, as docs/looking.md has it.
 
     A look tries all addresses of the name at once. It sends no token, cookie or
     user name, follows no redirect, and uses no proxy: do not give one to calls

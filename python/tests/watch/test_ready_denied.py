@@ -68,7 +68,7 @@ def test_what_ends_the_looks_at_omnigraph(status: int, ends: bool) -> None:
 def test_looks_at_a_busy_server_slow_down() -> None:
     """Anew, from the first 503 on, to one in 150 ms and no further."""
     look = watcher.Watcher(parse_omnigraph("http://graph"))
-    look._watches = {watcher.View(look, True, nothing, 0)}
+    look.line.enter(watcher.View(look, True, nothing, 0))
     now = time.monotonic()
     assert look._pause(60.0) == pytest.approx(0.1)
     look._looked(1, now, Level.LOADING, 503)

@@ -37,7 +37,7 @@ from .steps import (
     timed,
 )
 from .task import Task
-from .watched_wait import CallWatch, WatchedWait
+from .watched_wait import WatchedWait, Watching
 
 if TYPE_CHECKING:
     from .._watch.closing import Peer
@@ -75,8 +75,7 @@ class Driver:
         self.seen = 0
         self.raised: Exception | None = None
         self.error: BaseException | None = None
-        self._ready = task.ready if clock.is_real() else None
-        self._watch: CallWatch | None = None  # since the last attempt; None: nobody watches
+        self._watching = Watching(task.ready if clock.is_real() else None)
         self._waited = False  # since the last attempt
         self._said_why = False  # less is looked at than was asked for
         self._real = task.clock is None and clock.is_real()
@@ -142,7 +141,7 @@ class Driver:
 
     def attempt(self, attempt: int) -> Generator[Step, Done, Done]:
         """Make an attempt. The value is its result, with its times."""
-        self.look_away()
+        self._watching.end()
         self._waited = False
         late = next((before.late for before in self._unsent if before.late), "")
         made, self._made = self._made, None
@@ -174,6 +173,8 @@ class Driver:
                 return done
             if done.value:
                 result = replace(result, failure="unconnected")
+        if self._task.settles(result):
+            self._watching.went("answered")
         self._task.tell_attempt(attempt, result, ended)
         return Done(result)
 
@@ -261,8 +262,10 @@ class Driver:
         is how the server is seen.
         """
         task = self._task
+        if not self._waited:
+            self._watching.went("failed")  # else this wait goes on, or spreads those who were woken
         at = self.now()
-        watch = self._watch_for(action)
+        watch = self._watching.begin(action.wake)
         task.tell(
             events.Waiting,
             kind=action.kind,
@@ -281,6 +284,7 @@ class Driver:
             done = yield Wait(wire.seconds(left))
             return done if done.error is not None else Done()
         held = min(left, max(0, wire.micros(action.wake.after, "after") - decided))
+        watch.waits(action.wake.by, wire.seconds(held), wire.seconds(left))
         done = yield WatchedWait(watch, wire.seconds(left), wire.seconds(held), action.wake.by)
         if done.error is not None:
             return done
@@ -288,7 +292,7 @@ class Driver:
             self._said_why = True
             task.tell(events.Unwatched, at=self.now(), why=less)
         if done.value is not None:
-            self.look_away()  # it must be seen away again before it can come back
+            self._watching.end()  # it must be seen away again before it can come back
             self._noticed(events.Woken, by=done.value)
         elif (why := watch.left_out(task.policy.plugin)) is not None:
             self._noticed(events.LeftOut, not_ready=why == "not_ready")
@@ -310,23 +314,14 @@ class Driver:
             return self._session.not_ready(now)
         return self._session.woken(noticed, now)
 
-    def _watch_for(self, action: Retry) -> CallWatch | None:
-        """Watch for a wait that may be cut short, if the call can."""
-        if action.wake is None or self._ready is None:
-            return None
-        if self._watch is None:
-            self._watch = CallWatch(self._ready, action.wake)
-        return self._watch
-
     def look_away(self) -> None:
         """End the watch: an attempt follows, or the call's end."""
-        if self._watch is not None:
-            self._watch.stop()
-            self._watch = None
+        self._watching.end()
 
     def close(self) -> None:
         """The call is over, however it ended."""
-        self.look_away()
+        self._watching.end()
+        self._watching.went("left")
         self._task.ended(None if isinstance(self.error, ToBeAwaited) else self.error)
 
     def _stopped(self, stop: Stop) -> Outcome:
@@ -364,6 +359,7 @@ class Driver:
         return Stop(outcome)
 
     def _ended(self, outcome: Outcome) -> Ended:
+        self._watching.over(outcome.type)
         return Ended(outcome, raised=self.raised)
 
     def failed(self, error: BaseException, attempted: bool) -> Ended:

@@ -12,7 +12,7 @@ from .._call.action import Wake, WakeBy
 
 if TYPE_CHECKING:
     from .._plugin.plugin import Plugin
-    from .._watch.readiness import Readiness
+    from .._watch.readiness import How, Readiness, Turns
 
 MINOR_DOWN = 1
 MINOR_NOT_READY = 2
@@ -29,9 +29,19 @@ class CallWatch:
     def _tell(self) -> None:
         self._news()
 
-    def stop(self) -> None:
-        """Watch no more."""
+    def stop(self) -> Turns | None:
+        """Watch no more. The value is whom to tell how the attempt ends, if anybody."""
+        from .._watch.readiness import Turns
+
         self._watch.stop()
+        return self._watch if isinstance(self._watch, Turns) else None
+
+    def waits(self, by: WakeBy, held: float, rest: float) -> None:
+        """A wait begins."""
+        from .._watch.readiness import Turns
+
+        if isinstance(self._watch, Turns):
+            self._watch.waits(by, held, rest)
 
     @property
     def why(self) -> str:
@@ -59,6 +69,42 @@ class CallWatch:
 
 def _nothing() -> None:
     pass
+
+
+class Watching:
+    """What a call has of watches: one between two attempts, where there are any."""
+
+    def __init__(self, ready: Readiness | None) -> None:
+        self._ready = ready
+        self._watch: CallWatch | None = None
+        self._turn: Turns | None = None  # who has to hear how the attempt ends
+
+    def begin(self, wake: Wake | None) -> CallWatch | None:
+        """Watch for a wait that may be cut short, if the call can."""
+        if wake is None or self._ready is None:
+            return None
+        if self._watch is None:
+            self.went("left")
+            self._watch = CallWatch(self._ready, wake)
+        return self._watch
+
+    def end(self) -> None:
+        """Watch no more: an attempt follows, or the call's end."""
+        if self._watch is not None:
+            self._turn, self._watch = self._watch.stop(), None
+
+    def went(self, how: How) -> None:
+        """Tell the last watch, once, how the attempt after it ended."""
+        if self._turn is not None:
+            self._turn.went(how)
+            self._turn = None
+
+    def over(self, outcome: str) -> None:
+        """The call is over, with an outcome of a type."""
+        self.end()
+        if outcome in ("exhausted", "indeterminate"):
+            self.went("failed")
+        self.went("left" if outcome == "cancelled" else "answered")
 
 
 @dataclass(frozen=True)

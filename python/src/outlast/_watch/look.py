@@ -94,6 +94,11 @@ def _resolve(target: Target) -> list[Address]:
     return list(addresses)[:MAX_ADDRESSES]
 
 
+def addresses_of(target: Target) -> str:
+    """The addresses that a target has now, as docs/looking.md names them."""
+    return ",".join(sorted({str(address[0]) for _, address in _resolve(target)}))
+
+
 def _failed(error: OSError) -> Level:
     """What an error of a connection says of a server."""
     if isinstance(error, socket.gaierror):

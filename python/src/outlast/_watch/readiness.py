@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from .._call.action import WakeBy
 
@@ -41,6 +41,28 @@ class Watch(Protocol):
 
     def stop(self) -> None:
         """Look no more."""
+        ...
+
+
+How = Literal["answered", "failed", "left"]
+"""How an attempt ended for those who wait for the same server: the server has done
+with it; the call waits again, or was given up; or neither is known."""
+
+
+@runtime_checkable
+class Turns(Protocol):
+    """What a watch may be besides: one by which the callers of a server that is back
+    go to it one after another.
+    """
+
+    def waits(self, by: WakeBy, held: float, rest: float) -> None:
+        """A wait begins that is over after *rest* seconds. *by*, or ``"ready"``,
+        cuts it short, but not before *held* seconds.
+        """
+        ...
+
+    def went(self, how: How) -> None:
+        """How the attempt ended that was made after the watch was stopped."""
         ...
 
 

@@ -61,6 +61,15 @@ class Target:
         """
         return status in (401, 403) or (status == 404 and not self.omnigraph)
 
+    @property
+    def key(self) -> str:
+        """The target as docs/looking.md has it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        text = f"{self.scheme}://{host}:{self.port}{self.path}"
+        if self.omnigraph:
+            text = f"omnigraph {text}/readyz"
+        return text + "".join("#,"[i > 0] + str(n) for i, n in enumerate(self.statuses))
+
     def expects(self, status: int) -> bool:
         """Whether a status says ready."""
         return status in self.statuses if self.statuses else 200 <= status <= 299

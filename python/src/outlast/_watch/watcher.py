@@ -6,11 +6,16 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from .._call.action import WakeBy
+from .line import Callers
 from .look import look
-from .readiness import Seen
+from .meeting import AloneError, boot
+from .readiness import How, Seen
+from .share import BEFORE, Share
 from .target import Level, Target
+from .waiter import Waiter
 
 SHORTEST = 0.05
 LONGEST = 0.15
@@ -27,14 +32,18 @@ CONFIRMED = 0.05
 is about to end, may give a single one (a choice)."""
 
 IN_FLIGHT = 8
-"""How many looks are under way at most. Where none is answered, one begins
-whenever one of them may have ended."""
+"""How many looks are under way at most, where none is answered."""
 
 SPACED = 1.0 / IN_FLIGHT
 
 FRESH = 1.0
 """Seconds for which a refusal counts as what the server does (a choice, above the
 time between two looks)."""
+
+
+TURN, LINGER = 1.0, 10.0
+"""Seconds that a watcher lives on to tell how its last attempt ended, or to see
+others off to a server that is back."""
 
 
 class Watchers:
@@ -53,11 +62,16 @@ class Watchers:
             return watcher.add(eager, news)
 
     def leave(self, watch: View) -> None:
-        """Take a watch out. The watcher ends with its last one."""
+        """Take a watch out. The watcher is left with its last one."""
         with self._lock:
             watcher = watch.watcher
-            if watcher.remove(watch):
-                self._by_target.pop(watcher.target, None)  # not there in the child of a fork
+            if watcher.remove(watch) and self._by_target.get(watcher.target) is watcher:
+                del self._by_target[watcher.target]
+
+    def forget(self) -> None:
+        """In the child of a fork: end what is the parent's."""
+        for watcher in self._by_target.values():
+            watcher.share.abandon()
 
     def __len__(self) -> int:
         with self._lock:
@@ -70,7 +84,11 @@ class Watcher:
     def __init__(self, target: Target) -> None:
         self.target = target
         self._changed = threading.Condition()
-        self._watches: set[View] = set()
+        self.line = Callers()
+        self._until: float | None = None  # it lives on without calls; None: it does not
+        self.over = False
+        self.looked = 0  # when the last look began, by the clock of meeting.boot
+        self.share = Share(self)
         self._thread: threading.Thread | None = None
         self._looks = 0  # begun so far; the number of the last
         self._flying = 0  # under way
@@ -88,46 +106,143 @@ class Watcher:
         return self._changed
 
     def add(self, eager: bool, news: Callable[[], None]) -> View:
+        """A watch for a call of this process."""
         with self._changed:
-            watch = View(self, eager, news, self._looks)
-            self._watches.add(watch)
+            view = View(self, eager, news, self._looks)
+            self.line.enter(view)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="outlast-ready", daemon=True)
                 self._thread.start()
-            return watch
+                self.share.start()
+            self.share.wait(view)
+            return view
 
-    def remove(self, watch: View) -> bool:
-        """Whether it was the last."""
+    def take(
+        self, eager: bool, by: Level, least: Level | None, turn: Callable[[Level], None]
+    ) -> Waiter:
+        """Let a call of a follower wait."""
         with self._changed:
-            if watch not in self._watches:
-                return False
-            self._watches.remove(watch)
+            view = Waiter(eager, turn, self._looks, remote=True)
+            view.by, view.least = by, least
+            self.share.remotes.add(view)
+            self.line.enter(view)
             self._changed.notify()
-            return not self._watches
+            return view
+
+    def remove(self, view: Waiter) -> bool:
+        """Take a watch out, whose call makes an attempt: at a server that is there
+        that is a turn. The value is whether it was the last of this process.
+        """
+        with self._changed:
+            if not self.line.leave(view):
+                return False
+            self.share.remotes.discard(view)
+            self.share.goes(view)
+            self._rest()
+            self._changed.notify()
+            return not view.remote and self.line.locals == 0
+
+    def lose(self, view: Waiter | None) -> None:
+        """Take out what is known no more of. A place that it had is free."""
+        if view is None:
+            return
+        self.remove(view)
+        with self._changed:
+            self.line.window.out.pop(view, None)
+            told = self._deal()
+        _tell(told)
+
+    def _rest(self) -> None:
+        """End when no call needs it any more."""
+        if self.line.locals or self._thread is None:
+            return
+        wanted = 0.0
+        if self.share.pending:
+            wanted = TURN
+        elif self.share.remotes and self.line.up:
+            wanted = LINGER
+        if not wanted:
+            self._until = 0.0
+        elif self._until is None:
+            self._until = time.monotonic() + wanted
+        self._changed.notify()
+
+    def peek(self) -> float:
+        """Look with one's own eyes before an attempt of the schedule is due, and tell
+        the looker of calls that were held off. The value is when that is next to do.
+        """
+        with self._changed:
+            now, upcoming, looks = time.monotonic(), time.monotonic() + 1.0, False
+            for view in self.line:
+                if view.held_off and view.held <= now:
+                    view.held_off = False
+                    self.share.wait(view)
+                if view.peeks is not None and view.peeks <= now:
+                    view.peeks, looks = None, self.share.follows
+                upcoming = min(upcoming, view.peeks or upcoming)
+                if view.held_off:
+                    upcoming = min(upcoming, view.held)
+            if looks:
+                self._begin(now)
+            return upcoming
+
+    def turn(self, number: int, level: Level, until: int) -> None:
+        """It is a call's turn. One that comes too late is given back."""
+        told = []
+        with self._changed:
+            view = self.line.get(number)
+            if view is None or view.remote:
+                return
+            if until <= boot():
+                self.share.wait(view)
+            elif view.held <= time.monotonic() and level >= view.by:
+                view.rose = level
+                told.append(view)
+        _tell(told)
+
+    def look_anew(self) -> None:
+        """Another looks from now on, or does no more."""
+        self.line.anew(False)
+        self._changed.notify()
+
+    def went(self, view: Waiter, how: How) -> None:
+        """Take how an attempt ended."""
+        with self._changed:
+            self.line.window.went(view, how, time.monotonic())
+            self.share.went(view, how)
+            told = self._deal()
+            self._rest()
+        _tell(told)
 
     def _run(self) -> None:
         began = last = time.monotonic()
         with self._changed:
-            while self._watches:
+            while self._until is None or time.monotonic() < self._until:
                 now = time.monotonic()
                 due = last + self._pause(last - began) if self._looks else now
                 if now < due:
-                    self._changed.wait(due - now)
+                    self._changed.wait(min(due, self._until or due) - now)
                     continue
                 last = now
-                if self._flying < IN_FLIGHT:
-                    self._flying += 1
-                    self._looks += 1
-                    threading.Thread(
-                        target=self._look,
-                        args=(self._looks, now),
-                        name="outlast-look",
-                        daemon=True,
-                    ).start()
+                self._begin(now)
+            self.over = True
+            self.share.poke()
+
+    def _begin(self, now: float) -> None:
+        if self._flying < IN_FLIGHT:
+            self._flying += 1
+            self._looks += 1
+            with suppress(AloneError):
+                self.looked = boot()
+            threading.Thread(
+                target=self._look, args=(self._looks, now), name="outlast-look", daemon=True
+            ).start()
 
     def _pause(self, watched: float) -> float:
+        if self.share.follows:
+            return 1.0 + time.monotonic()  # never, until that changes
         pause = LONGEST
-        if any(watch.eager for watch in self._watches):
+        if any(view.eager for view in self.line):
             if self._busy is not None:  # about to be ready: the looks slow down anew
                 watched = time.monotonic() - self._busy
             pause = min(max(watched / PATIENCE, SHORTEST), LONGEST)
@@ -152,13 +267,10 @@ class Watcher:
             if number >= self.latest:
                 self.latest, self.level = number, max(self.level, Level.ACCEPTING)
                 told = self._tell(number)
-        for watch in told:
-            watch.news()
+        _tell(told)
 
     def _looked(self, number: int, began: float, level: Level, status: int) -> None:
-        """What a look came to. One that began before the latest that said
-        something has nothing to add.
-        """
+        """What a look came to. Another that began later may have said more."""
         with self._changed:
             self._flying -= 1
             told = []
@@ -166,11 +278,10 @@ class Watcher:
                 self.latest, self.level, self.ended = number, level, time.monotonic()
                 self._judge(began, level)
                 self._heed(level, status)
-                for watch in self._watches:
-                    watch.saw(number, level)
+                for view in self.line:
+                    view.saw(number, level)
                 told = self._tell(number)
-        for watch in told:
-            watch.news()
+        _tell(told)
 
     def _judge(self, began: float, level: Level) -> None:
         if level != Level.HEALTHY:
@@ -202,14 +313,28 @@ class Watcher:
             return ""
         return f"the health check is answered {self._denied}, so that only the port is looked at"
 
-    def _tell(self, number: int) -> list[View]:
+    def _deal(self) -> list[Waiter]:
+        return [] if self.share.follows else self.line.deal()  # else another gives the turns
+
+    def _tell(self, number: int) -> list[Waiter]:
         """The watches for which the server has risen."""
         now = Level.UNANSWERED
         if self._ready:
             now = Level.HEALTHY
         elif self.level >= Level.ACCEPTING:
             now = Level.ACCEPTING
-        return [w for w in self._watches if number > w.since and w.rise(now)]
+        if (up := now >= Level.ACCEPTING) != self.line.up:
+            self.line.anew(up)
+            self._rest()
+        for view in self.line:
+            if number > view.since:
+                view.rise(now)
+        return self._deal()
+
+
+def _tell(told: list[Waiter]) -> None:
+    for view in told:
+        view.news(view.rose)
 
 
 _WORDS: dict[Level, WakeBy] = {
@@ -218,34 +343,35 @@ _WORDS: dict[Level, WakeBy] = {
 }
 
 
-class View:
-    """One call's view of a watcher."""
+class View(Waiter):
+    """A watch for a call of this process."""
 
     def __init__(self, watcher: Watcher, eager: bool, news: Callable[[], None], since: int) -> None:
+        super().__init__(eager, lambda _: news(), since)
         self.watcher = watcher
-        self.eager = eager
-        self.news = news
-        self.since = since  # the number of the last look that began before it
-        self._least: Level | None = None  # that a look which counts ended with
-        self._rose = Level.UNANSWERED  # above that
 
-    def saw(self, number: int, level: Level) -> None:
-        if number > self.since:
-            self._least = level if self._least is None else min(self._least, level)
+    def waits(self, by: WakeBy, held: float, rest: float) -> None:
+        """A wait begins."""
+        w, now = self.watcher, time.monotonic()
+        with w.lock:
+            least = Level.HEALTHY if by == "ready" else Level.ACCEPTING
+            changed = least != self.by or held > 0
+            self.by, self.held, self.held_off = least, now + held if held > 0 else 0.0, held > 0
+            self.peeks = now + max(0.0, rest - BEFORE)
+            if changed and not held > 0:
+                w.share.wait(self)
+            w.share.poke()
 
-    def rise(self, now: Level) -> bool:
-        """Whether the server has risen further."""
-        before, self._rose = self._rose, Level.UNANSWERED
-        if self._least is not None and now > self._least and now >= Level.ACCEPTING:
-            self._rose = now
-        return self._rose > before
+    def went(self, how: How) -> None:
+        """How the attempt ended that followed."""
+        self.watcher.went(self, how)
 
     def seen(self) -> Seen:
         w = self.watcher
         with w.lock:
             fresh = w.latest > self.since and time.monotonic() - w.ended <= FRESH
             return Seen(
-                _WORDS.get(self._rose),
+                _WORDS.get(self.rose),
                 down=fresh and w.level == Level.DOWN,
                 not_ready=fresh and w.level == Level.LOADING,
                 why=w.why,
@@ -266,6 +392,7 @@ def join(target: Target, eager: bool, news: Callable[[], None]) -> View:
 def _forget() -> None:
     """A child of a fork has none of its parent's threads."""
     global _watchers
+    _watchers.forget()
     _watchers = Watchers()
 
 

@@ -1,0 +1,175 @@
+"""One look for all processes of a user: who looks, and who goes by that.
+
+docs/looking.md has the protocol, and why the times are what they are.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from . import meeting
+from .lead import Lead
+from .look import addresses_of
+from .readiness import How
+from .sharer import Sharer
+from .waiter import Waiter
+
+ASKING = 1.0
+ANSWERED = 0.5
+UNHEARD = 2
+AGAIN = 10.0
+BEFORE = 0.25
+
+
+class Share:
+    """What a watcher shares with other processes. Its methods are called with the
+    watcher's lock held.
+    """
+
+    def __init__(self, watcher: Sharer) -> None:
+        self._watcher = watcher
+        self._to: meeting.Conn | None = None  # the looker's
+        self._pending: dict[int, Waiter] = {}
+        self._poke: socket.socket | None = None
+        self.sockets: set[socket.socket] = set()
+        self.follows = False  # another looks
+        self.remotes: set[Waiter] = set()
+
+    @property
+    def pending(self) -> bool:
+        """Whether the looker has to hear of an attempt."""
+        return bool(self._pending)
+
+    def start(self) -> None:
+        """Begin to meet other processes."""
+        if sys.platform == "linux":
+            self._poked, self._poke = socket.socketpair()
+            for sock in (self._poked, self._poke):
+                sock.setblocking(False)
+                self.sockets.add(sock)
+            threading.Thread(target=self._run, name="outlast-share", daemon=True).start()
+
+    def poke(self) -> None:
+        """Have the thread look at what there is to do."""
+        if self._poke is not None:
+            with suppress(OSError):
+                self._poke.send(b".")
+
+    def wait(self, view: Waiter) -> None:
+        """Tell the looker of a call that waits."""
+        if self._to is not None and not view.remote:
+            least = "unseen" if view.least is None else meeting.WORDS[view.least]
+            pace = "eager" if view.eager else "seldom"
+            self._to.say("wait", str(view.number), meeting.WORDS[view.by], least, pace)
+
+    def goes(self, view: Waiter) -> None:
+        """Tell it of one that makes an attempt."""
+        if self._to is not None and not view.remote:
+            self._pending[view.number] = view
+            self._to.say("go", str(view.number))
+
+    def went(self, view: Waiter, how: How) -> None:
+        """Tell it how that ended."""
+        if self._to is not None and self._pending.pop(view.number, None) is not None:
+            self._to.say("done", str(view.number), how)
+
+    def abandon(self) -> None:
+        """In the child of a fork: the connections are the parent's."""
+        for sock in self.sockets:
+            sock.close()
+
+    def _run(self) -> None:
+        gone, last = 0, ""
+        try:
+            while not self._watcher.over:
+                try:
+                    where, addresses = meeting.directory(), addresses_of(self._watcher.target)
+                    name = meeting.name_of(self._watcher.target.key, "direct", addresses)
+                    place = meeting.Place(where, name)
+                    found, term = place.enter(gone if name == last else 0)
+                except (OSError, meeting.AloneError):
+                    self._alone()
+                    continue
+                gone, last = 0, name
+                self.sockets.add(sock := found if isinstance(found, socket.socket) else found.sock)
+                try:
+                    if isinstance(found, meeting.Seat):
+                        self._follow_nobody()
+                        Lead(self._watcher, found, addresses, self._poked, self.sockets).run()
+                    elif self._follow(meeting.Conn(found), place, term):
+                        gone = term
+                finally:
+                    self.sockets.discard(sock)
+        finally:
+            self.abandon()
+
+    def _alone(self) -> None:
+        self._follow_nobody()
+        end = time.monotonic() + AGAIN
+        while not self._watcher.over and (left := end - time.monotonic()) > 0:
+            _ready([self._poked], left, self._poked)
+
+    def _follow_nobody(self) -> None:
+        with self._watcher.lock:
+            if self.follows:
+                self.follows = False
+                self._watcher.look_anew()
+
+    def _follow(self, conn: meeting.Conn, place: meeting.Place, term: int) -> bool:
+        """Go by what a looker says. The value is whether that is gone."""
+        watcher = self._watcher
+        with watcher.lock:
+            self._to, self._pending = conn, {}
+            for view in watcher.line.waiting():
+                self.wait(view)
+        asked, questions = 0.0, 0
+        try:
+            while not watcher.over:
+                now = time.monotonic()
+                if now - asked > (ANSWERED if questions else ASKING):
+                    if now - asked > 4 * ANSWERED:  # it was itself stopped
+                        questions = 0
+                    if questions >= UNHEARD or (questions and place.highest() > term):
+                        return True
+                    with watcher.lock:
+                        conn.say("ask")
+                    asked, questions = now, questions + 1
+                due = asked + (ANSWERED if questions else ASKING)
+                _ready([conn.sock, self._poked], min(due, watcher.peek()) - now, self._poked)
+                for words in conn.hear():
+                    if words[0] == "full":
+                        self._alone()
+                        return False
+                    if words[0] == "turn":
+                        watcher.turn(int(words[1]), meeting.level(words[2]), int(words[3]))
+                    elif words[0] == "here" and int(words[2]) > meeting.boot():
+                        questions = 0
+                        with watcher.lock:
+                            if not self.follows:
+                                self.follows = True
+                                watcher.look_anew()
+                            watcher.line.hears(meeting.level(words[1]), asked)
+                if conn.over:
+                    return True
+            return False
+        finally:
+            with watcher.lock:
+                self._to, self._pending = None, {}
+            conn.close()
+
+
+def _ready(socks: list[socket.socket], seconds: float, poked: socket.socket) -> set[socket.socket]:
+    """Those of which one has something to read, after so long at most."""
+    with selectors.DefaultSelector() as selector:
+        for sock in socks:
+            selector.register(sock, selectors.EVENT_READ)
+        found = {key.fileobj for key, _ in selector.select(max(0.0, seconds))}
+    if poked in found:
+        with suppress(OSError):
+            poked.recv(1 << 10)
+    return {sock for sock in socks if sock in found}

@@ -1,0 +1,57 @@
+"""What a watcher is for those who share its looks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from .line import Callers
+from .readiness import How
+from .target import Level, Target
+from .waiter import Waiter
+
+
+class Sharer(Protocol):
+    """Looks at a server. Its methods take its lock, except where they say so."""
+
+    target: Target
+    line: Callers
+    level: Level
+    over: bool
+    looked: int
+
+    @property
+    def lock(self) -> threading.Condition:
+        """Guards what there is."""
+        ...
+
+    def peek(self) -> float:
+        """Do what is due for the calls of a follower, and say when more is."""
+        ...
+
+    def turn(self, number: int, level: Level, until: int) -> None:
+        """It is a call's turn."""
+        ...
+
+    def look_anew(self) -> None:
+        """Another looks from now on, or does no more; the lock is held."""
+        ...
+
+    def take(
+        self, eager: bool, by: Level, least: Level | None, turn: Callable[[Level], None]
+    ) -> Waiter:
+        """Let a call of a follower wait."""
+        ...
+
+    def remove(self, view: Waiter) -> bool:
+        """Take a call out that makes an attempt."""
+        ...
+
+    def lose(self, view: Waiter | None) -> None:
+        """Take a call out of which no more is known."""
+        ...
+
+    def went(self, view: Waiter, how: How) -> None:
+        """Take how an attempt ended."""
+        ...

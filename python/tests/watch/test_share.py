@@ -1,0 +1,244 @@
+"""One look for all processes of a user, here played by several sets of watchers."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from outlast._watch import meeting, watcher
+from outlast._watch.target import Level, Target, parse
+from outlast._watch.waiter import Waiter
+from outlast._watch.window import LEASE, Window
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is shared elsewhere")
+
+ROOT = Path(__file__).parents[3]
+CASES = json.loads((ROOT / "ready/meeting/testdata/protocol.json").read_text())
+LONG = 20.0
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end, "it never comes"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def where(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(dir="/tmp") as path:
+        monkeypatch.setattr(meeting, "directory", lambda: path)
+        yield path
+
+
+class Caller:
+    """A call that waits, of a process of its own."""
+
+    def __init__(self, target: Target, by: str = "accepting") -> None:
+        self.watchers = watcher.Watchers()
+        self.heard = threading.Event()
+        self.view = self.watchers.join(target, True, self.heard.set)
+        self.view.waits(by, 0, 3600)  # type: ignore[arg-type]
+
+    @property
+    def follows(self) -> bool:
+        return self.view.least is not None and self.view.watcher.share.follows
+
+    def goes(self) -> None:
+        self.watchers.leave(self.view)
+        self.view.went("answered")
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+    return port
+
+
+def one_looks(callers: list[Caller]) -> None:
+    eventually(lambda: sum(c.follows for c in callers) == len(callers) - 1)
+
+
+@pytest.mark.parametrize("line", CASES["lines"])
+def test_a_line(line: str) -> None:
+    assert " ".join(meeting.parse(line)) == line
+
+
+@pytest.mark.parametrize("line", CASES["none"])
+def test_what_is_no_line(line: str) -> None:
+    with pytest.raises(ValueError):
+        meeting.parse(line)
+
+
+@pytest.mark.parametrize("text", CASES["targets"])
+def test_the_name_of_a_target(text: str) -> None:
+    assert parse(text).key == CASES["targets"][text]
+
+
+@pytest.mark.usefixtures("where")
+def test_one_looks_for_all_and_they_go_in_turn() -> None:
+    port = free_port()
+    callers = [Caller(parse(f"tcp://127.0.0.1:{port}")) for _ in range(8)]
+    one_looks(callers)
+    before = sum(c.view.watcher._looks for c in callers)
+    time.sleep(1)
+    assert sum(c.view.watcher._looks for c in callers) - before <= 22
+    under, most = set[int](), []
+    lock = threading.Lock()
+
+    def call(number: int, caller: Caller) -> None:
+        assert caller.heard.wait(LONG)
+        with lock:
+            under.add(number)
+            most.append(len(under))
+        time.sleep(0.01)
+        with lock:
+            under.remove(number)
+        caller.goes()
+
+    threads = [threading.Thread(target=call, args=c) for c in enumerate(callers)]
+    with socket.create_server(("127.0.0.1", port), backlog=1000):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LONG)
+    assert len(most) == len(callers)
+    assert most[0] == most[1] == 1
+    assert max(most) < len(callers)
+
+
+@pytest.mark.usefixtures("where")
+def test_the_looker_leaves() -> None:
+    port = free_port()
+    callers = [Caller(parse(f"tcp://127.0.0.1:{port}")) for _ in range(4)]
+    one_looks(callers)
+    looker = next(c for c in callers if not c.follows)
+    looker.goes()
+    callers.remove(looker)
+    one_looks(callers)
+    with socket.create_server(("127.0.0.1", port), backlog=1000):
+        while callers:
+            eventually(lambda: any(c.heard.is_set() for c in callers))
+            turn = next(c for c in callers if c.heard.is_set())
+            turn.goes()
+            callers.remove(turn)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        b"",
+        b"here ready 4503599627370496\n",
+        b"here down 1\n",
+        b"\x00\xff here\n",
+        b"full\n",
+        b"x" * 100,
+    ],
+)
+def test_a_looker_that_lies(where: str, lie: bytes) -> None:
+    """It costs no attempt of the schedule: the process looks itself before."""
+    port = free_port()
+    target = parse(f"tcp://127.0.0.1:{port}")
+    name = meeting.name_of(target.key, "direct", "127.0.0.1")
+    liar = socket.socket(socket.AF_UNIX)
+    liar.bind(os.path.join(where, f"{name}.4503599627370496"))
+    liar.listen()
+    over = threading.Event()
+
+    def lies() -> None:
+        conns = []
+        while not over.is_set():
+            try:
+                conns.append(liar.accept()[0])
+                conns[-1].setblocking(False)
+            except OSError:
+                pass
+            for conn in list(conns):
+                try:
+                    conn.send(lie)
+                except OSError:
+                    conns.remove(conn)
+                    conn.close()
+            over.wait(0.02)
+        for conn in conns:
+            conn.close()
+
+    liar.setblocking(False)
+    thread = threading.Thread(target=lies)
+    thread.start()
+    caller = Caller(target)
+    try:
+        for _ in range(2):
+            caller.view.waits("accepting", 0, 1.0)
+            time.sleep(1.0)
+            assert caller.view.seen().down
+        with socket.create_server(("127.0.0.1", port)):
+            caller.view.waits("accepting", 0, 1.0)
+            time.sleep(1.0)
+            assert not caller.view.seen().down
+    finally:
+        over.set()
+        thread.join()
+        liar.close()
+        caller.watchers.leave(caller.view)
+
+
+def test_the_directory(tmp_path: Path) -> None:
+    run, temp, uid = tmp_path / "run", tmp_path / "tmp", os.geteuid()
+    run.mkdir()
+    temp.mkdir()
+    temp.chmod(0o1777)
+    own = temp / f"outlast-{uid}"
+    assert meeting.directory(str(run), str(temp)) == str(own)
+    for mode in (0o755, 0o777, 0o500):
+        own.chmod(mode)
+        with pytest.raises((meeting.AloneError, OSError)):
+            meeting.directory(str(run), str(temp))
+    own.rmdir()
+    own.symlink_to(run)
+    with pytest.raises((meeting.AloneError, OSError)):
+        meeting.directory(str(run), str(temp))
+    (run / str(uid)).mkdir(mode=0o700)
+    assert meeting.directory(str(run), str(temp)) == str(run / str(uid) / "outlast")
+    (run / str(uid)).chmod(0o755)
+    with pytest.raises(meeting.AloneError):
+        meeting.directory(str(run), str(temp))
+
+
+def test_the_window() -> None:
+    now, turns = 1000.0, Window()
+
+    def begin() -> Waiter:
+        view = Waiter(True, lambda _: None, 0)
+        turns.out[view] = now
+        return view
+
+    for _ in range(5):
+        batch = [begin() for _ in range(turns.size)]
+        for view in batch:
+            turns.went(view, "answered", now + 0.05)
+    assert turns.size == 32
+    for pause in (1, 2, 4, 4):
+        turns.size = 1
+        turns.went(begin(), "failed", now)
+        assert not turns.free(now + pause - 0.01)
+        assert turns.free(now + pause)
+    begin()
+    turns.size = 5
+    turns.expire(now + LEASE)
+    assert turns.size == 4
+    assert not turns.out
+
+
+def test_levels_are_the_protocols() -> None:
+    assert [meeting.level(word) for word in meeting.WORDS] == list(Level)
