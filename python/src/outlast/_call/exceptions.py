@@ -13,11 +13,13 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 from .answers import status
-from .known import is_a, is_of, line
+from .drivers import of_driver
+from .known import is_a, is_of
 from .result import Failure, Result
+from .words import Word, failed
 
 ResultOf = Callable[[Exception], Result | None]
 
@@ -29,7 +31,8 @@ def result_of(error: BaseException) -> Result | None:
     Known are, as far as they speak of a connection, a time limit, an HTTP status
     or a process's exit code, the exceptions of the standard library (sockets,
     ssl, http.client, urllib, xmlrpc, asyncio, subprocess), of httpx, of requests
-    and urllib3, of aiohttp, of the kubernetes client, and groups of these.
+    and urllib3, of aiohttp, of the kubernetes client, of psycopg, SQLAlchemy,
+    asyncpg, redis-py, PyMySQL, PyMongo, botocore and grpcio, and groups of these.
     """
     return result_after(error, None)
 
@@ -43,19 +46,8 @@ def result_after(error: BaseException, stood: bool | None) -> Result | None:
     several = getattr(error, "exceptions", None)
     if is_a(error, "builtins", "ExceptionGroup") or is_a(error, "exceptiongroup", "ExceptionGroup"):
         return _group([result_after(each, stood) for each in several or ()])
-    known = _process(error) or status(error)
-    if known is not None:
-        return known
-    word = _client(error, stood) or _standard(error, stood)
-    if word is None:
-        return None
-    if word == "timed_out":
-        return Result(timed_out=True, message=line(error))
-    return Result(failure=word, message=line(error))
-
-
-Word = Failure | Literal["timed_out"]
-"""How a request failed; the last says that no answer came in time."""
+    known = _process(error) or status(error) or of_driver(error)
+    return known or failed(_client(error, stood) or _standard(error, stood), error)
 
 
 def _group(results: list[Result | None]) -> Result | None:

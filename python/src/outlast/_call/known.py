@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Iterator
 from functools import lru_cache
+from types import FrameType
 
 
 def is_a(error: object, package: str, *names: str) -> bool:
@@ -23,6 +26,24 @@ def _names(kind: type) -> dict[str, set[str]]:
 def is_of(error: object, package: str) -> bool:
     """Whether an exception's own class is a package's."""
     return type(error).__module__.partition(".")[0] == package
+
+
+def packages(error: object) -> frozenset[str]:
+    """The packages that an exception's class and its bases are of."""
+    return frozenset(_names(type(error)))  # type: ignore[arg-type]  # a class is hashable
+
+
+def frames(error: BaseException) -> Iterator[FrameType]:
+    """What an exception has passed through, from where it was caught to where it began."""
+    return (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def passed(error: BaseException, module: str, function: str = "") -> bool:
+    """Whether an exception has passed through a module, or a function of its."""
+    return any(
+        frame.f_globals.get("__name__") == module and function in ("", frame.f_code.co_name)
+        for frame in frames(error)
+    )
 
 
 def line(error: BaseException) -> str:
