@@ -4,6 +4,8 @@ The page has the table.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from contextvars import Context
@@ -14,7 +16,7 @@ import psycopg
 import pytest
 
 import outlast
-from evidence.servers import quick
+from evidence.servers import closed_port, quick
 from outlast import Policy, testing
 
 from .clients import CLIENTS, Client, Grpc, RedisTries
@@ -122,6 +124,36 @@ def test_the_page_s_example(server: Servers) -> None:
     with psycopg.connect(where) as connection:
         assert connection.execute("select paid from invoices").fetchone() == (True,)
         connection.execute("drop table invoices")
+
+
+ALONE = """
+import sys
+import botocore.config, botocore.session
+import outlast, outlast.testing
+
+session = botocore.session.Session()
+session.set_credentials("none", "none")
+config = botocore.config.Config(retries={"total_max_attempts": 2}, proxies={})
+clients = [
+    session.create_client("kms", "us-east-1", endpoint_url=url, config=config)
+    for url in sys.argv[1:]
+]
+
+@outlast.retry(remote=True, write=True)
+def write():
+    clients.pop(0).create_key()
+
+with outlast.testing.virtual_time():
+    write()
+"""
+
+
+def test_botocore_alone_needs_no_claim(server: Servers) -> None:
+    moto = server("moto")
+    before = counted("botocore", moto)
+    urls = [f"http://127.0.0.1:{port}" for port in (closed_port(), closed_port(), moto.port)]
+    subprocess.run([sys.executable, "-c", ALONE, *urls], check=True)
+    assert counted("botocore", moto) == before + 1
 
 
 def test_redis_that_tried_before_has_proved_nothing(server: Servers) -> None:
