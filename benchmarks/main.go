@@ -28,7 +28,7 @@ var parts = []part{
 	{"load", (*bench).load},
 	{"decision", (*bench).decision},
 	{"waiting", (*bench).waiting},
-	{"transport", (*bench).transport},
+	{"transports", (*bench).transports},
 	{"callers", (*bench).callers},
 	{"simulated", (*bench).simulated},
 }

@@ -78,3 +78,13 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+// The lines that the benchmarks of Python and Node print.
+func TestTransportLine(t *testing.T) {
+	said := "CPython 3.11.7, 5 processes, 2000 pairs each\n\n| client | alone | more with outlast | of it |\n|---|---|---|---|\n" +
+		"| httpx, asyncio | 410 µs | 12 µs | 2.9% |\n" + "undici's request, GET      120 µs, and -0.5 µs more (-0.4 %)\n"
+	found := transportLine.FindAllStringSubmatch(said, -1)
+	if len(found) != 2 || found[0][1] != "httpx, asyncio" || found[0][3] != "12" || found[1][1] != "undici's request, GET" || found[1][2] != "120" || found[1][3] != "-0.5" {
+		t.Errorf("%q", found)
+	}
+}

@@ -64,22 +64,6 @@ func (b *bench) waiting() (section, error) {
 	return s, nil
 }
 
-// transport is what Go's transport costs a request that is answered at once.
-func (b *bench) transport() (section, error) {
-	all, notes := b.measured()
-	s := section{title: "A request that is answered, in Go", notes: notes, text: "By `http.Client` to a server in the same process, with its own transport and with httpretry around that, in turn; medians.\n\n"}
-	list := all.matching("httpretry/Answered/", "")
-	s.add(metricsTable(list, "request"), "BenchmarkAnswered of httpretry")
-	for _, g := range list {
-		more, measured := g.median("more-ns")
-		share, _ := g.median("%-more")
-		if measured && g.name != "GET, 404" {
-			s.goals = append(s.goals, goal{"a " + g.name + " by httpretry, more than by the bare client", "20 µs or 5 %", signed(more), more <= 20e3 || share <= 5})
-		}
-	}
-	return s, nil
-}
-
 // callers is many calls that wait for one server.
 func (b *bench) callers() (section, error) {
 	var all gauges
