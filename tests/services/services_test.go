@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,6 +44,22 @@ func TestServices(t *testing.T) {
 	for number, c := range clients {
 		if tally := tallyOf(number, found...); c.bare && tally.readsAnswered == tally.reads {
 			t.Errorf("%s alone lost nothing", c.name)
+		}
+	}
+}
+
+// The page has a line for each client, with no write lost or applied twice by outlast's.
+func TestThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/http-clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clients {
+		line := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(c.title()) + ` \| (\d+) of (\d+) \|.*$`).FindStringSubmatch(string(page))
+		if line == nil {
+			t.Errorf("docs/http-clients.md has no line of %s", c.title())
+		} else if c.outlast && (line[1] != line[2] || !strings.Contains(line[0], "| 0 | 0 |")) {
+			t.Errorf("what the page has of %s is a fault: %s", c.title(), line[0])
 		}
 	}
 }
