@@ -24,8 +24,10 @@ func TestTelemetryPage(t *testing.T) {
 			Name, Type, Counts string
 			Labels, Hosts      []string
 		}
-		Spans []struct{ Attributes []struct{ Name, Type, Means string } }
-		Logs  []string
+		Spans []struct {
+			Attributes []struct{ Name, Type, Means string }
+		}
+		Logs []string
 	}
 	if err := json.Unmarshal(text, &said); err != nil {
 		t.Fatal(err)
