@@ -8,32 +8,21 @@
  * Nothing is imported for this: the code, the name and the text of an error tell.
  */
 
-import type { Failure } from "../call/result.js";
+import { grpc } from "./drivers/grpc.js";
+import { ioredis } from "./drivers/ioredis.js";
+import { mysql2 } from "./drivers/mysql2.js";
+import { nodeRedis } from "./drivers/node-redis.js";
+import { pg } from "./drivers/pg.js";
+import {
+  BROKE,
+  type Details,
+  type Known,
+  type Meaning,
+  UNCONNECTED,
+  UNRESOLVED,
+  UNTRUSTED,
+} from "./meaning.js";
 
-/** What an error means. */
-export interface Meaning {
-  /** How the attempt failed; none at a time limit. */
-  readonly failure?: Failure;
-  /** Nothing was sent of the request that failed. */
-  readonly early?: boolean;
-  /** So of a handshake's failure, unless it came later. */
-  readonly handshake?: boolean;
-}
-
-interface Details {
-  readonly name?: unknown;
-  readonly message?: unknown;
-  readonly code?: unknown;
-  readonly syscall?: unknown;
-  readonly erroredSysCall?: unknown; // node-fetch's name for it
-  readonly errors?: unknown;
-  readonly cause?: unknown;
-  readonly config?: { readonly signal?: AbortSignal } | null;
-}
-
-const UNRESOLVED: Meaning = { failure: "unresolved", early: true };
-const UNCONNECTED: Meaning = { failure: "unconnected", early: true };
-const UNTRUSTED: Meaning = { failure: "untrusted", early: true };
 const LATE: Meaning = {};
 
 /** How deep errors are looked into (a choice: no known client nests more). */
@@ -64,7 +53,7 @@ function worst(all: (Meaning | undefined)[]): Meaning | undefined {
 function own(error: Details): Meaning | undefined {
   const code = typeof error.code === "string" ? error.code : "";
   const message = typeof error.message === "string" ? error.message : "";
-  for (const known of [connecting, encrypting, waiting, answering, breaking, denos]) {
+  for (const known of KNOWN) {
     const meaning = known(error, code, message);
     if (meaning) {
       return meaning;
@@ -72,8 +61,6 @@ function own(error: Details): Meaning | undefined {
   }
   return undefined;
 }
-
-type Known = (error: Details, code: string, message: string) => Meaning | undefined;
 
 const connecting: Known = (error, code, message) => {
   const syscall = String(error.syscall ?? error.erroredSysCall ?? "");
@@ -150,7 +137,7 @@ const CLOSED = new Set([
 ]);
 
 const breaking: Known = (_, code, message) =>
-  CLOSED.has(message) || BROKEN.has(code) ? { failure: "broke" } : undefined;
+  CLOSED.has(message) || BROKEN.has(code) ? BROKE : undefined;
 
 /** Deno's `fetch` tells by a text only, which is reqwest's. */
 const denos: Known = (_, __, message) => {
@@ -167,6 +154,11 @@ const denos: Known = (_, __, message) => {
   }
   return undefined;
 };
+
+const KNOWN: Known[] = [
+  ...[connecting, encrypting, waiting, answering, breaking, denos],
+  ...[pg, mysql2, ioredis, nodeRedis, grpc],
+];
 
 /** An error in one line, with what it says of its causes. */
 export function line(error: unknown): string {

@@ -30,10 +30,13 @@ export class Requests {
   readonly #outer = contexts.getStore()?.running;
   readonly #open = new Set<object>(); // made, and neither sent nor ended
   readonly #sockets = new Set<Socket>(); // of connections that it began
+  readonly #wrote = new Map<Socket, string>(); // on connections that are not watched
   readonly #elsewhere = elsewhere.count;
   #made = 0;
   #sent = ""; // what of it was sent
-  #used = ""; // what it did that is not watched
+  #used = ""; // what else it did that is not watched
+  #refusing: Socket | undefined; // the one connection by which the server refused it
+  #refused = ""; // what was written on that
   #until = Infinity; // what others do until then counts
   #judged = false;
   #over = false;
@@ -78,6 +81,8 @@ export class Requests {
     this.#over = true;
     this.#open.clear(); // its context may live as long as a connection that it made
     this.#sockets.clear();
+    this.#wrote.clear();
+    this.#refusing = undefined;
   }
 
   /** The attempt, or the one around it, if it is not over. */
@@ -108,7 +113,7 @@ export class Requests {
     if (this.#counts(claimed)) {
       return undefined;
     }
-    const why = this.seen ? this.#meanwhile() : UNSEEN;
+    const why = this.#refused || (this.seen ? this.#meanwhile() : UNSEEN);
     return why ? { why, claimable: true } : undefined;
   }
 
@@ -118,7 +123,7 @@ export class Requests {
    * @param claimed The caller says so; what was seen counts for more.
    */
   only(claimed: Claim): boolean {
-    const others = this.#used || this.#made > 1 || [...this.#sockets].some(mayCarry);
+    const others = this.#used || this.#wrote.size > 0 || this.#made > 1 || this.#mayCarry();
     return !others && (this.#counts(claimed) || (this.#made === 1 && !this.#meanwhile()));
   }
 
@@ -127,8 +132,15 @@ export class Requests {
   }
 
   #left(): string {
-    const going = [...this.#open].some(mayGo) || [...this.#sockets].some(mayCarry);
-    return this.#sent || this.#used || (going ? "one of its requests may still be sent" : "");
+    const [wrote] = this.#wrote.values();
+    const going = [...this.#open].some(mayGo) || this.#mayCarry();
+    return (
+      this.#sent || this.#used || wrote || (going ? "one of its requests may still be sent" : "")
+    );
+  }
+
+  #mayCarry(): boolean {
+    return [...this.#sockets].some((each) => each !== this.#refusing && mayCarry(each));
   }
 
   #meanwhile(): string {
@@ -179,6 +191,25 @@ export class Requests {
   used(what: string): void {
     this.#used ||= `the attempt ${what}`;
     this.#outer?.used(what);
+  }
+
+  /** It wrote on a connection that is not watched.
+   * @internal */
+  wrote(socket: Socket, what: string): void {
+    this.#wrote.set(socket, `the attempt ${what}`);
+    this.#outer?.wrote(socket, what);
+  }
+
+  /** A server answered that it takes no request now. If the attempt used one connection only,
+   * what it has written there until now had no effect, provided that it was one request. */
+  refused(): void {
+    const used = new Set([...this.#wrote.keys(), ...[...this.#sockets].filter(mayCarry)]);
+    const [connection] = used;
+    if (used.size === 1) {
+      this.#refusing = connection;
+      this.#refused = this.#wrote.get(connection!) ?? "";
+      this.#wrote.clear();
+    }
   }
 
   /** Whether it began a connection. */

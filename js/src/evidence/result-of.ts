@@ -3,7 +3,8 @@
 import { anything, checkMembers, type Members } from "../arguments/members.js";
 import type { Result, Sent } from "../call/result.js";
 import type { Text } from "../wire/text.js";
-import { line, type Meaning, meaningOf } from "./failures.js";
+import { line, meaningOf } from "./failures.js";
+import type { Meaning } from "./meaning.js";
 import { type Claim, Requests } from "./requests.js";
 import { retryAfterOf } from "./response.js";
 import { knownIn } from "./traffic.js";
@@ -30,7 +31,8 @@ const OPTIONS: Members<ResultOfOptions> = { onlyRequest: anything };
  * Known are, as far as they speak of a connection, a time limit, an HTTP status or a
  * process's exit code, the errors of Node (net, tls, dns, http, http2, child_process), of
  * `fetch` and undici, and of the clients that hand these on or give them a `cause`, such
- * as axios, got, ky and node-fetch.
+ * as axios, got, ky and node-fetch. So are those of pg, mysql2, ioredis, node-redis and
+ * @grpc/grpc-js that tell of a connection (`docs/databases.md`).
  *
  * No error tells whether another request was sent before, as after a redirect: the first
  * server has read the request then. So a refused connection means that nothing was sent
@@ -70,12 +72,20 @@ function failureResult(error: unknown, meaning: Meaning, attempted: Attempted): 
   }
   const { requests } = attempted;
   const { early, idleSince = Infinity } = knownIn(requests, error) ?? {};
-  const isEarly = meaning.early || early !== undefined;
+  if (meaning.refused) {
+    requests?.refused();
+  }
+  const isEarly = meaning.early || meaning.refused || early !== undefined;
+  const onlyRequest = attempted.onlyRequest && (meaning.unsure ? "if seen" : attempted.onlyRequest);
   const isStale = idleSince < (requests?.since ?? -Infinity);
+  const sent = isEarly ? sentIn({ requests, onlyRequest }, !meaning.handshake) : "unknown";
+  if (meaning.answer && sent !== "no") {
+    return { httpStatus: meaning.answer, message, sent };
+  }
   return {
     failure: failure === "broke" ? (early ?? (isStale ? "stale" : "broke")) : failure,
     message,
-    sent: isEarly ? sentIn(attempted, !meaning.handshake) : "unknown",
+    sent,
   };
 }
 

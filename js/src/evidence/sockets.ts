@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { before } from "./methods.js";
 import { Requests } from "./requests.js";
-import { free, left, made, markCarrier, type Request, unwatched } from "./traffic.js";
+import { free, left, made, markCarrier, type Request, unwatched, wrote } from "./traffic.js";
 
 /** A connection, with what Node's types do not tell of. */
 interface Connection extends TLSSocket {
@@ -82,7 +82,7 @@ function writing(socket: Connection): void {
   const written = () =>
     request
       ? left(request, { socket, attempt, isFresh: plain?.reusedSocket === false })
-      : unwatched(`wrote on a connection that is not watched${to(socket)}`, attempt);
+      : wrote(socket, `wrote on a connection that is not watched${to(socket)}`, attempt);
   const stands = !socket.connecting && !(socket.encrypted && socket.secureConnecting);
   if (stands || !(request || attempt?.hasOpened(socket))) {
     written();

@@ -183,6 +183,12 @@ export function unwatched(what: string, attempt = Requests.current(), everywhere
   }
 }
 
+/** Something is written on a connection whose requests cannot be seen. */
+export function wrote(socket: Socket, what: string, attempt: Requests | undefined): void {
+  attempt?.wrote(socket, what);
+  note(what);
+}
+
 /** Something is done that may be a part of any attempt. */
 export function note(what: string): void {
   elsewhere.count++;
