@@ -71,7 +71,7 @@ export { type FetchOptions, type RetryingFetch, retryingFetch } from "./transpor
 export { retryInterceptor } from "./transports/interceptor.js";
 export type { ClientRequest, Routes } from "./transports/routes.js";
 export { type TransportOptions, withOptions } from "./transports/settings.js";
-export type { Ready, Seen, Watch, Watcher } from "./watch/readiness.js";
+export type { How, Ready, Seen, Watch, Watcher } from "./watch/readiness.js";
 export { watcherOf } from "./watch/watcher.js";
 export type { Text } from "./wire/text.js";
 export { type OneCall, type Retried, type Wrapped, wrap } from "./wrap.js";

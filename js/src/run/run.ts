@@ -12,6 +12,7 @@ import type { Doubt, Requests } from "../evidence/requests.js";
 import type { Decider } from "../policy/decider.js";
 import { DOWN } from "../policy/older.js";
 import { Session } from "../policy/session.js";
+import type { How } from "../watch/readiness.js";
 import { makeAttempt } from "./attempt.js";
 import type { Attempter, Repairer, RunOptions } from "./options.js";
 import { type Own, Task } from "./task.js";
@@ -84,6 +85,14 @@ function givenUp(
   return { ...given, type, kind, budget, reason, message, lastError };
 }
 
+/** What an outcome says of the server to those who wait for it. */
+function answeredBy({ type }: Outcome): How {
+  if (type === "cancelled") {
+    return "left";
+  }
+  return type === "exhausted" || type === "indeterminate" ? "failed" : "answered";
+}
+
 class Driver {
   /** What the last attempt threw. */
   raised: { error: unknown } | undefined;
@@ -98,6 +107,7 @@ class Driver {
   #last: Requests | undefined; // that one, as long as there was no repair after it
   #late: Result | undefined; // the last one's, if they have sent something after that
   #watch: CallWatch | undefined; // of the server, since the last attempt
+  #turn: CallWatch | undefined; // the last, which waits to hear how the attempt went
   #saidWhy = false; // less is looked at than was asked for
 
   constructor(task: Task, attempter: Attempter, repairer: Repairer | undefined) {
@@ -108,9 +118,13 @@ class Driver {
 
   async run(): Promise<Outcome> {
     try {
-      return await this.#run();
+      const outcome = await this.#run();
+      this.#lookAway();
+      this.#went(answeredBy(outcome));
+      return outcome;
     } finally {
       this.#lookAway();
+      this.#went("left");
       for (const attempt of this.#unsent) {
         attempt.end();
       }
@@ -168,6 +182,9 @@ class Driver {
     }
     if (!succeeded(result)) {
       this.#failed ??= performance.now();
+    }
+    if (succeeded(result)) {
+      this.#went("answered");
     }
     task.tellAttempt(attempt, result, task.now());
     return result;
@@ -277,6 +294,9 @@ class Driver {
   ): Promise<Readiness | "down" | undefined> {
     const { kind, budget, attempt, remaining, wake } = action;
     const task = this.#task;
+    if (!again) {
+      this.#went("failed"); // else the wait goes on, or spreads those who were woken
+    }
     const at = task.now();
     const watch = wake && this.#watchFor(wake);
     const watched = watch && wake.by;
@@ -322,14 +342,24 @@ class Driver {
 
   #watchFor(wake: Wake): CallWatch | undefined {
     const { ready } = this.#task;
-    this.#watch ??= ready && new CallWatch(ready, wake);
+    if (!this.#watch && ready) {
+      this.#went("left");
+      this.#watch = new CallWatch(ready, wake);
+    }
     return this.#watch;
   }
 
   /** Ends the watch: an attempt follows, or the call's end. */
   #lookAway(): void {
     this.#watch?.stop();
+    this.#turn = this.#watch ?? this.#turn;
     this.#watch = undefined;
+  }
+
+  /** Tells the last watch, once, how the attempt after it ended. */
+  #went(how: How): void {
+    this.#turn?.went(how);
+    this.#turn = undefined;
   }
 
   /** The end of a call that was given up: what is known of a write, the policy says. */

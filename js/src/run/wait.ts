@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Readiness, Retry, Wake } from "../call/action.js";
 import { onAbort } from "../time/abort.js";
 import type { Clock } from "../time/clock.js";
-import type { Watch, Watcher } from "../watch/readiness.js";
+import type { How, Watch, Watcher } from "../watch/readiness.js";
 
 /** A call's watch of its server, from one attempt to the next. */
 export class CallWatch {
@@ -17,6 +17,11 @@ export class CallWatch {
 
   stop(): void {
     this.#watch.stop();
+  }
+
+  /** Tells how the attempt ended that was made after it was stopped. */
+  went(how: How): void {
+    this.#watch.went?.(how);
   }
 
   /** Why less is looked at than was asked for. */
@@ -42,6 +47,7 @@ export class CallWatch {
     signal: AbortSignal,
   ): Promise<Readiness | undefined> {
     const held = Math.min(Math.max(0, wake.after), delay);
+    this.#watch.waits?.(wake.by, held, delay);
     if (held > 0) {
       await clock.sleep(held, signal);
     }

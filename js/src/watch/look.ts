@@ -62,6 +62,12 @@ async function resolve(host: string): Promise<LookupAddress[]> {
   return all.slice(0, MAX_ADDRESSES);
 }
 
+/** The addresses that a host has now, as docs/looking.md names them. */
+export async function addressesOf(host: string): Promise<string> {
+  const found = await resolve(host);
+  return [...new Set(found.map(({ address }) => address))].sort().join(",");
+}
+
 function rejected(over: AbortSignal): Promise<never> {
   return new Promise((_, reject) => over.addEventListener("abort", () => reject(over.reason)));
 }

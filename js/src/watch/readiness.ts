@@ -22,7 +22,22 @@ export interface Watch {
   seen(): Seen;
   /** Looks no more. */
   stop(): void;
+  /**
+   * Is told that a wait begins, where the watch has the callers of a server that is back go to it
+   * in turn.
+   *
+   * @param by What cuts the wait short; `ready` does too.
+   * @param held Milliseconds for which nothing does.
+   * @param rest Milliseconds until it is over.
+   */
+  waits?(by: Readiness, held: number, rest: number): void;
+  /** Is told how the attempt ended that was made after the watch was stopped. */
+  went?(how: How): void;
 }
+
+/** How an attempt ended for those who wait for the same server: the server has done with it; the
+ * call waits again, or was given up; or neither is known. */
+export type How = "answered" | "failed" | "left";
 
 /** Looks whether a server is back. */
 export interface Watcher {

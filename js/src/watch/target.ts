@@ -85,3 +85,11 @@ function bad(text: string, why: string): RangeError {
 export function keyOf({ scheme, host, port, path, statuses }: Target): string {
   return [scheme, host, port, path, statuses].join(" ");
 }
+
+/** A target as docs/looking.md names it. */
+export function nameTarget({ scheme, host, port, path, statuses }: Target): string {
+  const bracketed = host.includes(":") ? `[${host}]` : host;
+  const asked = scheme === "tcp" ? "" : path;
+  const ready = statuses.length ? `#${statuses.join(",")}` : "";
+  return `${scheme}://${bracketed}:${port}${asked}${ready}`;
+}

@@ -2,8 +2,11 @@
 
 import type { Readiness } from "../call/action.js";
 import { inContext, Requests } from "../evidence/requests.js";
+import { Caller, Callers } from "./callers.js";
+import { boot } from "./clock.js";
 import { look } from "./look.js";
-import type { Seen, Watch, Watcher } from "./readiness.js";
+import type { How, Seen, Watch, Watcher } from "./readiness.js";
+import type { Looker, Share } from "./share.js";
 import { keyOf, Level, parseTarget, portOnly, type Target } from "./target.js";
 
 /** Milliseconds between two looks, at least and at most. The first is short against a person's
@@ -32,6 +35,15 @@ const SPACED = 1000 / IN_FLIGHT;
  * between two looks). */
 const FRESH = 1000;
 
+/** Milliseconds before an attempt of the schedule is due at which a process that does not look
+ * itself does so once (a choice). */
+const BEFORE = 250;
+
+/** Milliseconds that a server is watched on to tell how the last attempt ended, or to see others
+ * off to a server that is back. */
+const TURN = 1000;
+const LINGER = 10_000;
+
 const servers = new Map<string, Server>();
 
 /**
@@ -45,66 +57,144 @@ export function watcherOf(ready: string | URL): Watcher {
   return {
     watch(eager, news) {
       const key = keyOf(target);
-      const server = servers.get(key) ?? new Server(target, () => servers.delete(key));
+      const server = servers.get(key) ?? new Server(target);
       servers.set(key, server);
-      return server.join(eager, news);
+      return server.join(eager, news, () => {
+        if (servers.get(key) === server) {
+          servers.delete(key);
+        }
+      });
     },
   };
 }
 
 /** A server that calls wait for. */
-class Server {
-  readonly #views = new Set<View>();
+class Server implements Looker {
+  readonly callers = new Callers();
+  over = false;
+  looked = 0;
+  looks = 0; // begun so far; the number of the last
+  level = Level.Unanswered;
+  #share: Share | undefined; // none until its module is loaded
+  #resting: NodeJS.Timeout | undefined; // ends the watching
   readonly #began = performance.now();
   #last = -Infinity; // when the last look began
   #timer: NodeJS.Timeout | undefined;
-  #looks = 0; // begun so far; the number of the last
   #flying = 0; // under way
   #latest = 0; // the number of the look that the level is from
-  #level = Level.Unanswered;
   #ended = -Infinity; // when the last look ended
   #good: number | undefined; // when the first good look in a row began
   #ready = false; // two of them, far enough apart
   #busy: number | undefined; // since when it has answered 503
   #denied = 0; // the status for which its health check is not asked for; 0: it is
 
-  /** @param left Called when nobody waits any more. */
-  constructor(
-    readonly target: Target,
-    readonly left: () => void,
-  ) {}
+  constructor(readonly target: Target) {}
 
-  join(eager: boolean, news: () => void): View {
-    const view = new View(this, eager, news, this.#looks);
-    this.#views.add(view);
+  /** @param left Called when none of this process waits any more. */
+  join(eager: boolean, news: () => void, left: () => void): View {
+    if (this.callers.own === 0) {
+      // What it says to others is no part of the attempts beside it.
+      inContext(undefined, () => new Requests().within(() => this.#meet()));
+    }
+    const view = new View(this, eager, news, left);
+    this.callers.enter(view);
+    this.#share?.wait(view);
     this.#plan();
     return view;
   }
 
-  leave(view: View): void {
-    if (this.#views.delete(view) && this.#views.size === 0) {
-      clearTimeout(this.#timer);
-      this.left();
+  async #meet(): Promise<void> {
+    if (process.platform === "linux") {
+      const { Share } = await import("./share.js");
+      this.#share = new Share(this);
+      await this.#share.run();
     }
+  }
+
+  leave(caller: Caller): void {
+    if (this.callers.leave(caller)) {
+      this.#share?.remotes.delete(caller);
+      this.#share?.goes(caller);
+      this.#rest();
+    }
+  }
+
+  went(caller: Caller, how: How): void {
+    this.callers.window.went(caller, how, performance.now());
+    this.#share?.went(caller, how);
+    this.deal();
+    this.#rest();
+  }
+
+  waits(caller: Caller, changed: boolean): void {
+    const held = caller.held - performance.now();
+    if (held > 0) {
+      setTimeout(() => this.callers.get(caller.number) && this.#share?.wait(caller), held).unref();
+    } else if (changed) {
+      this.#share?.wait(caller);
+    }
+  }
+
+  deal(): void {
+    for (const caller of this.#share?.follows ? [] : this.callers.deal()) {
+      caller.news();
+    }
+  }
+
+  lookAnew(): void {
+    this.callers.anew(false);
+    this.#plan();
+  }
+
+  peek(now: number): void {
+    const due = [...this.callers].filter((caller) => caller.due !== undefined && caller.due <= now);
+    for (const caller of due) {
+      caller.due = undefined;
+    }
+    if (due.length > 0 && this.#share?.follows) {
+      this.#begin();
+    }
+  }
+
+  /** Ends when no call needs it any more. */
+  #rest(): void {
+    if (this.callers.own > 0 || this.over) {
+      return;
+    }
+    const { isPending = false, remotes } = this.#share ?? {};
+    const linger = remotes?.size && this.callers.up ? LINGER : 0;
+    const wanted = isPending ? TURN : linger;
+    if (!wanted) {
+      this.#end();
+    } else {
+      this.#resting ??= setTimeout(() => this.#end(), wanted).unref();
+    }
+  }
+
+  #end(): void {
+    this.over = true;
+    clearTimeout(this.#resting);
+    clearTimeout(this.#timer);
+    this.#share?.stop();
   }
 
   /** Whether the last look that began after another one was refused, lately. */
   isDown(since: number): boolean {
     const fresh = this.#latest > since && performance.now() - this.#ended <= FRESH;
-    return fresh && this.#level === Level.Down;
+    return fresh && this.level === Level.Down;
   }
 
   /** Plans the next look. */
   #plan(): void {
     clearTimeout(this.#timer);
-    if (this.#views.size > 0) {
+    if (!this.over && !(this.#share?.follows && this.looks > 0)) {
       const due = this.#last + this.#pause() - performance.now();
       this.#timer = setTimeout(() => this.#begin(), Math.max(0, due));
     }
   }
 
   #pause(): number {
-    const isEager = [...this.#views].some(({ eager }) => eager);
+    const isEager = [...this.callers].some(({ eager }) => eager);
     // Who answers 503 is about to be ready: the looks slow down anew.
     const watched = this.#last - (this.#busy ?? this.#began);
     const usual = isEager ? Math.min(Math.max(watched / PATIENCE, SHORTEST), LONGEST) : LONGEST;
@@ -116,8 +206,9 @@ class Server {
     this.#last = performance.now();
     if (this.#flying < IN_FLIGHT) {
       this.#flying++;
+      this.looked = boot();
       // What a look sends is no part of the attempts beside it.
-      const number = ++this.#looks;
+      const number = ++this.looks;
       inContext(undefined, () => new Requests().within(() => this.#look(number, this.#last)));
     }
     this.#plan();
@@ -135,11 +226,11 @@ class Server {
       return; // one that began later has said something
     }
     this.#latest = number;
-    this.#level = level;
+    this.level = level;
     this.#ended = performance.now();
     this.#judge(began);
     this.#heed(status);
-    for (const view of this.#views) {
+    for (const view of this.callers) {
       view.saw(number, level);
     }
     this.#tell(number);
@@ -149,13 +240,13 @@ class Server {
   #connected(number: number): void {
     if (number >= this.#latest) {
       this.#latest = number;
-      this.#level = Math.max(this.#level, Level.Accepting);
+      this.level = Math.max(this.level, Level.Accepting);
       this.#tell(number);
     }
   }
 
   #judge(began: number): void {
-    if (this.#level !== Level.Healthy) {
+    if (this.level !== Level.Healthy) {
       this.#good = undefined;
       this.#ready = false;
     } else if (this.#good === undefined) {
@@ -169,7 +260,7 @@ class Server {
   /** Goes by what the health check was answered with. One that is not there, or not for outlast,
    * is not asked for again until the server has gone away: till then only its port is looked at. */
   #heed(status: number): void {
-    if (this.#level < Level.Accepting || this.#level === Level.Healthy) {
+    if (this.level < Level.Accepting || this.level === Level.Healthy) {
       this.#denied = 0;
     } else if (DENIED.includes(status)) {
       this.#denied = status;
@@ -184,48 +275,56 @@ class Server {
   }
 
   #tell(number: number): void {
-    const seen = this.#ready ? Level.Healthy : Math.min(this.#level, Level.Accepting);
-    for (const view of this.#views) {
-      if (number > view.since && view.rise(seen)) {
-        view.news();
+    const seen = this.#ready ? Level.Healthy : Math.min(this.level, Level.Accepting);
+    const up = seen >= Level.Accepting;
+    if (up !== this.callers.up) {
+      this.callers.anew(up);
+      this.#rest();
+    }
+    for (const caller of this.callers) {
+      if (number > caller.since) {
+        caller.rise(seen);
       }
     }
+    this.deal();
   }
 }
 
 /** One call's view of a server. */
-class View implements Watch {
-  #least: Level | undefined; // that a look which counts ended with
-  #rose = Level.Unanswered; // above that
+class View extends Caller implements Watch {
+  readonly #server: Server;
+  readonly #left: () => void;
 
-  /** @param since The number of the last look that began before it. */
-  constructor(
-    readonly server: Server,
-    readonly eager: boolean,
-    readonly news: () => void,
-    readonly since: number,
-  ) {}
-
-  saw(number: number, level: Level): void {
-    if (number > this.since) {
-      this.#least = Math.min(level, this.#least ?? level);
-    }
-  }
-
-  /** Whether the server has risen further. */
-  rise(now: Level): boolean {
-    const before = this.#rose;
-    const has = this.#least !== undefined && now > this.#least && now >= Level.Accepting;
-    this.#rose = has ? now : Level.Unanswered;
-    return this.#rose > before;
+  constructor(server: Server, eager: boolean, news: () => void, left: () => void) {
+    super(eager, news, server.looks);
+    this.#server = server;
+    this.#left = left;
   }
 
   seen(): Seen {
-    return { rose: WORDS[this.#rose], down: this.server.isDown(this.since), why: this.server.why };
+    const { why } = this.#server;
+    return { rose: WORDS[this.rose], down: this.#server.isDown(this.since), why };
   }
 
   stop(): void {
-    this.server.leave(this);
+    this.#server.leave(this);
+    if (this.#server.callers.own === 0) {
+      this.#left();
+    }
+  }
+
+  waits(by: Readiness, held: number, rest: number): void {
+    const now = performance.now();
+    const least = by === "ready" ? Level.Healthy : Level.Accepting;
+    const changed = held > 0 || least !== this.by;
+    this.by = least;
+    this.held = held > 0 ? now + held : 0;
+    this.due = now + Math.max(0, rest - BEFORE);
+    this.#server.waits(this, changed);
+  }
+
+  went(how: How): void {
+    this.#server.went(this, how);
   }
 }
 

@@ -1,0 +1,293 @@
+/** One look for all processes of a user: who looks, and who goes by that. docs/looking.md has the
+ * protocol, and why the times are what they are. */
+
+import type { Socket } from "node:net";
+import { Caller, type Callers } from "./callers.js";
+import { boot } from "./clock.js";
+import { addressesOf } from "./look.js";
+import { Conn, directory, levelOf, nameOf, Place, Seat, wordOf } from "./meeting.js";
+import type { How } from "./readiness.js";
+import { type Level, nameTarget, type Target } from "./target.js";
+
+const ASKING = 1000;
+const ANSWERED = 500;
+const UNHEARD = 2;
+const AGAIN = 10_000;
+const EACH = 150;
+const TICK = 100; // at which what is due is looked for
+const HOLDS = 300; // milliseconds that a look does
+const TURN = 1_000_000; // microseconds that a turn does
+const MOST = 2000; // connections of a looker
+
+/** What a server that is watched is for those who share its looks. */
+export interface Looker {
+  readonly target: Target;
+  readonly callers: Callers;
+  readonly level: Level;
+  /** When the last look began, on the clock of `boot`. */
+  readonly looked: number;
+  /** How many looks have begun. */
+  readonly looks: number;
+  /** Nobody waits any more. */
+  readonly over: boolean;
+  /** Looks with this process's own eyes, where that is due. */
+  peek(now: number): void;
+  /** Another looks from now on, or does no more. */
+  lookAnew(): void;
+  /** Takes a call out that makes an attempt. */
+  leave(caller: Caller): void;
+  /** Takes how an attempt ended. */
+  went(caller: Caller, how: How): void;
+  /** Gives the turns that are free. */
+  deal(): void;
+}
+
+export class Share {
+  follows = false; // another looks
+  readonly remotes = new Set<Caller>();
+  readonly #server: Looker;
+  readonly #pending = new Map<number, Caller>(); // whose attempts the looker has to hear of
+  #to: Conn | undefined; // the looker's
+  #stop: () => void = () => {};
+
+  constructor(server: Looker) {
+    this.#server = server;
+  }
+
+  get isPending(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Tells the looker of a call that waits. */
+  wait(caller: Caller): void {
+    if (!caller.remote && caller.held <= performance.now()) {
+      const { number, by, least, eager } = caller;
+      const seen = least === undefined ? "unseen" : wordOf(least);
+      this.#to?.say("wait", number, wordOf(by), seen, eager ? "eager" : "seldom");
+    }
+  }
+
+  /** Tells it of one that makes an attempt. */
+  goes(caller: Caller): void {
+    if (this.#to && !caller.remote) {
+      this.#pending.set(caller.number, caller);
+      this.#to.say("go", caller.number);
+    }
+  }
+
+  /** Tells it how that ended. */
+  went(caller: Caller, how: How): void {
+    if (this.#to && this.#pending.delete(caller.number)) {
+      this.#to.say("done", caller.number, how);
+    }
+  }
+
+  /** Ends it: the server is watched no more. */
+  stop(): void {
+    this.#stop();
+  }
+
+  /** Meets other processes, for as long as the server is watched. */
+  async run(): Promise<void> {
+    let gone = 0;
+    let last = "";
+    while (!this.#server.over) {
+      try {
+        const addresses = await addressesOf(this.#server.target.host);
+        const name = nameOf(nameTarget(this.#server.target), "direct", addresses);
+        const place = new Place(directory(), name);
+        const entered = await place.enter(name === last ? gone : 0);
+        last = name;
+        gone = 0;
+        if (entered instanceof Seat) {
+          this.#followNobody();
+          await this.#lead(entered, addresses);
+        } else if (await this.#follow(entered.conn, place, entered.term)) {
+          gone = entered.term;
+        }
+      } catch {
+        this.#followNobody();
+        await this.#pause();
+      }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, AGAIN).unref();
+      this.#stop = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #followNobody(): void {
+    if (this.follows) {
+      this.follows = false;
+      this.#server.lookAnew();
+    }
+  }
+
+  /** Goes by what a looker says.
+   *
+   * @returns Whether that is gone. */
+  #follow(conn: Conn, place: Place, term: number): Promise<boolean> {
+    const server = this.#server;
+    let asked = Number.NEGATIVE_INFINITY;
+    let questions = 0;
+    return new Promise((resolve, reject) => {
+      const end = (gone: boolean) => {
+        clearInterval(timer);
+        this.#to = undefined;
+        this.#pending.clear();
+        conn.end();
+        resolve(gone);
+      };
+      const tick = () => {
+        const now = performance.now();
+        server.peek(now);
+        if (now - asked <= (questions ? ANSWERED : ASKING)) {
+          return;
+        }
+        if (now - asked > 4 * ANSWERED) {
+          questions = 0; // it was itself stopped
+        }
+        if (questions >= UNHEARD || (questions && place.highest() > term)) {
+          end(true);
+          return;
+        }
+        conn.say("ask");
+        asked = now;
+        questions++;
+      };
+      conn.hear(
+        ([word, first = "", second = "", third]) => {
+          if (word === "full") {
+            end(false);
+            reject(new Error("the looker has too many followers"));
+          } else if (word === "turn") {
+            this.#turn(Number(first), levelOf(second), Number(third));
+          } else if (word === "here" && Number(second) > boot()) {
+            questions = 0;
+            this.#hears(levelOf(first), asked);
+          }
+        },
+        () => end(true),
+      );
+      const timer = setInterval(tick, TICK).unref();
+      this.#stop = () => end(false);
+      this.#to = conn;
+      for (const caller of server.callers) {
+        this.wait(caller);
+      }
+      tick();
+    });
+  }
+
+  /** It is a call's turn. One that comes too late is given back. */
+  #turn(number: number, level: Level, until: number): void {
+    const caller = this.#server.callers.get(number);
+    if (!caller || caller.remote) {
+      return;
+    }
+    if (until <= boot()) {
+      this.wait(caller);
+    } else if (caller.held <= performance.now() && level >= caller.by) {
+      caller.rose = level;
+      caller.news();
+    }
+  }
+
+  /** The looker is there. What it saw counts for the calls that waited already. */
+  #hears(level: Level, asked: number): void {
+    if (!this.follows) {
+      this.follows = true;
+      this.#server.lookAnew();
+    }
+    for (const caller of this.#server.callers) {
+      if (asked - caller.began > HOLDS) {
+        caller.saw(caller.since + 1, level);
+      }
+    }
+  }
+
+  /** Looks for others, until another has followed, or the server moves. */
+  #lead(seat: Seat, addresses: string): Promise<void> {
+    const server = this.#server;
+    const ends = new Set<() => void>();
+    return new Promise((resolve) => {
+      const end = () => {
+        clearInterval(timer);
+        clearInterval(moves);
+        seat.leave(this.remotes.size > 0);
+        for (const each of ends) {
+          each();
+        }
+        resolve();
+      };
+      const timer = setInterval(() => seat.taken && end(), EACH).unref();
+      const moves = setInterval(async () => {
+        const now = await addressesOf(server.target.host).catch(() => addresses);
+        if (now !== addresses) {
+          end();
+        }
+      }, ASKING).unref();
+      seat.server.on("connection", (socket) => {
+        if (ends.size < MOST) {
+          this.#serve(socket, ends);
+        } else {
+          socket.end("full\n");
+        }
+      });
+      this.#stop = end;
+    });
+  }
+
+  /** Looks for one follower. */
+  #serve(socket: Socket, ends: Set<() => void>): void {
+    const server = this.#server;
+    const conn = new Conn(socket);
+    const callers = new Map<string, Caller>();
+    const lose = (caller: Caller | undefined) => {
+      if (caller) {
+        server.leave(caller);
+        server.callers.window.out.delete(caller);
+        server.deal();
+      }
+    };
+    const end = () => conn.end();
+    ends.add(end);
+    conn.hear(
+      ([word, id = "", by = "", least = "", pace]) => {
+        const caller = callers.get(id);
+        if (word === "ask") {
+          conn.say("here", wordOf(server.level), server.looked + HOLDS * 1000);
+        } else if (word === "wait") {
+          lose(caller);
+          const turn = () => conn.say("turn", id, wordOf(waiting.rose), boot() + TURN);
+          const waiting: Caller = new Caller(pace === "eager", turn, server.looks, true);
+          waiting.by = levelOf(by);
+          waiting.least = least === "unseen" ? undefined : levelOf(least);
+          callers.set(id, waiting);
+          this.remotes.add(waiting);
+          server.callers.enter(waiting);
+        } else if (word === "go" && caller) {
+          server.leave(caller);
+        } else if (word === "done" && caller) {
+          server.went(caller, by as How);
+          callers.delete(id);
+          lose(caller);
+        } else if (word !== "go" && word !== "done") {
+          conn.end();
+        }
+      },
+      () => {
+        ends.delete(end);
+        for (const caller of callers.values()) {
+          lose(caller);
+        }
+      },
+    );
+  }
+}

@@ -1,0 +1,125 @@
+// One look for all processes of a user: who looks, and in which turn they go to the server.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { closedPort, ROOT } from "../helpers.js";
+
+const dist = (file: string) => new URL(`../../dist/watch/${file}.js`, import.meta.url).href;
+const { directory, parse } = await import(dist("meeting"));
+const { Caller, Callers } = await import(dist("callers"));
+const { nameTarget, parseTarget, Level } = await import(dist("target"));
+
+const skip = process.platform !== "linux" && "nothing is shared elsewhere";
+const cases = JSON.parse(
+  readFileSync(join(ROOT, "../ready/meeting/testdata/protocol.json"), "utf8"),
+);
+
+test("lines are read as other languages read them", () => {
+  for (const line of cases.lines) {
+    assert.equal(parse(line)?.join(" "), line);
+  }
+  for (const line of cases.none) {
+    assert.equal(parse(line), undefined, line);
+  }
+});
+
+test("targets have the names that other languages give them", () => {
+  for (const [text, name] of Object.entries(cases.targets)) {
+    assert.equal(nameTarget(parseTarget(text)), name);
+  }
+});
+
+/** A call that waits in a process of its own, goes in its turn, and says when. */
+const WAITS = `
+  const { watcherOf } = await import(${JSON.stringify(dist("watcher"))});
+  const watch = watcherOf(process.argv[1]).watch(true, () => {
+    if (watch.seen().rose && !watch.gone) {
+      watch.gone = true;
+      console.log("goes", Date.now());
+      watch.stop();
+      setTimeout(() => { watch.went("answered"); setTimeout(() => process.exit(), 20); }, 50);
+    }
+  });
+  watch.waits("accepting", 0, 3_600_000);
+  setInterval(() => watch.gone || console.log(watch.seen().down ? "down" : "blind"), 100);
+`;
+
+test("one looks for all, and they go in turn", { skip }, async (t) => {
+  const port = await closedPort();
+  const children = Array.from({ length: 6 }, () => {
+    const args = ["--input-type=module", "-e", WAITS, `tcp://127.0.0.1:${port}`];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    t.after(() => child.kill("SIGKILL"));
+    const seen = { last: "", went: 0, child };
+    createInterface(child.stdout).on("line", (line) => {
+      const [word = "", at] = line.split(" ");
+      seen.last = word;
+      seen.went = Number(at ?? 0);
+    });
+    return seen;
+  });
+  const end = performance.now() + 20_000;
+  const sees = () => children.filter(({ last }) => last === "down").length;
+  while (sees() !== 1 || children.some(({ last }) => last === "")) {
+    assert.ok(performance.now() < end, `${sees()} look`);
+    await pause(50);
+  }
+  const server = createServer().listen(port, "127.0.0.1");
+  t.after(() => server.close());
+  await Promise.all(children.map(({ child }) => once(child, "exit")));
+  const [first = 0, second = 0, ...others] = children.map(({ went }) => went).sort();
+  assert.ok(first > 0 && second - first >= 40, `${second - first} ms between the first two`);
+  assert.ok(others.at(-1)! - first < 10_000);
+});
+
+test("the directory is the user's alone", { skip }, (t) => {
+  const root = mkdtempSync("/tmp/look");
+  t.after(() => rmSync(root, { recursive: true }));
+  const [run, temp] = [join(root, "run"), join(root, "tmp")];
+  mkdirSync(run);
+  mkdirSync(temp);
+  chmodSync(temp, 0o1777);
+  const own = join(temp, `outlast-${process.geteuid!()}`);
+  assert.equal(directory(run, temp), own);
+  chmodSync(own, 0o755);
+  assert.throws(() => directory(run, temp));
+  rmSync(own, { recursive: true });
+  symlinkSync(run, own);
+  assert.throws(() => directory(run, temp));
+  const session = join(run, String(process.geteuid!()));
+  mkdirSync(session, 0o700);
+  assert.equal(directory(run, temp), join(session, "outlast"));
+  chmodSync(session, 0o755);
+  assert.throws(() => directory(run, temp));
+});
+
+test("turns: one at first, and more as they are answered", () => {
+  const line = new Callers();
+  const callers = Array.from({ length: 20 }, () => {
+    const caller = new Caller(true, () => {}, 0);
+    caller.saw(1, Level.Down);
+    line.enter(caller);
+    return caller;
+  });
+  line.anew(true);
+  for (const caller of callers) {
+    caller.rise(Level.Accepting);
+  }
+  const [first, ...none] = line.deal();
+  assert.deepEqual([first, none], [callers[0], []]);
+  line.leave(first);
+  line.window.went(first, "answered", performance.now() + 10);
+  const two = line.deal();
+  assert.equal(two.length, 2);
+  line.window.went(two[0], "failed", performance.now());
+  line.window.went(two[1], "failed", performance.now());
+  assert.deepEqual(line.deal(), []); // for a second
+  assert.ok(line.window.isFree(performance.now() + 1001));
+});
