@@ -327,6 +327,12 @@ func TestTheWindow(t *testing.T) {
 	if w.failed != 0 {
 		t.Error("an answer does not count")
 	}
+	stopped := newWatcher(Target{}, nil)
+	stopped.turns.reset()
+	stopped.turns.window, stopped.turns.dealt = 50, time.Now().Add(-2*lease)
+	if stopped.deal(); stopped.turns.window != 1 {
+		t.Error("a looker that was stopped gives many turns at once")
+	}
 	w.reset()
 	for i, want := range []int{2, 3, 4, 3} {
 		if i == 3 {

@@ -27,6 +27,7 @@ type turns struct {
 	fastest time.Duration        // of those that were answered; 0: none was
 	failed  int                  // in a row
 	held    time.Time            // no turn is given before
+	dealt   time.Time            // when any could last be given; zero: never
 }
 
 func (t *turns) reset() { *t = turns{window: 1, out: map[*watch]time.Time{}} }
@@ -85,6 +86,10 @@ func (w *watcher) deal() (told []*watch) {
 		return nil // another gives them
 	}
 	t, now := &w.turns, time.Now()
+	if !t.dealt.IsZero() && now.Sub(t.dealt) > lease {
+		t.reset() // the process was stopped, and all places would be free at once
+	}
+	t.dealt = now
 	t.expire(now)
 	give := func(v *watch) {
 		if _, out := t.out[v]; !out {

@@ -53,6 +53,7 @@ export class Callers {
   #numbers = 0;
   #up = false; // the server is, as far as was seen last
   #own = 0; // of this process
+  #dealt = performance.now(); // when a turn could last be given
   window = new Window();
 
   [Symbol.iterator](): IterableIterator<Caller> {
@@ -95,12 +96,17 @@ export class Callers {
   anew(up: boolean): void {
     this.#up = up;
     this.window = new Window();
+    this.#dealt = performance.now();
   }
 
   /** Gives the turns that are free. The last call of this process comes last: the process may end
    * with it, and all looks. */
   deal(): Caller[] {
     const now = performance.now();
+    if (now - this.#dealt > LEASE) {
+      this.window = new Window(); // the process was stopped: all places would be free at once
+    }
+    this.#dealt = now;
     this.window.expire(now);
     const told: Caller[] = [];
     let last: Caller | undefined;

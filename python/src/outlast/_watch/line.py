@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .target import Level
 from .waiter import Waiter
-from .window import Window
+from .window import LEASE, Window
 
 HOLDS = 0.3
 """Seconds that a look holds: twice the longest time between two."""
@@ -22,6 +22,7 @@ class Callers:
         self._up = False  # the server is, as far as was seen last
         self.locals = 0  # of them are this process's own
         self.window = Window()
+        self._dealt = time.monotonic()  # when a turn could last be given
 
     def __iter__(self) -> Iterator[Waiter]:
         return iter(self._waiters.values())
@@ -66,13 +67,16 @@ class Callers:
 
     def anew(self, up: bool) -> None:
         """The server came or went, or another gives the turns from now on."""
-        self._up, self.window = up, Window()
+        self._up, self.window, self._dealt = up, Window(), time.monotonic()
 
     def deal(self) -> list[Waiter]:
         """Give the turns that are free. The last own call of this process comes last:
         the process may end with it, and all looks.
         """
-        window, now = self.window, time.monotonic()
+        now = time.monotonic()
+        if now - self._dealt > LEASE:
+            self.window = Window()  # the process was stopped: all places would be free at once
+        self._dealt, window = now, self.window
         window.expire(now)
         told: list[Waiter] = []
         last: Waiter | None = None
