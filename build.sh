@@ -17,7 +17,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 # What the tool and the library do not need has modules of its own.
-modules="benchmarks commands/capture hosts/go otel prometheus release tests/features tests/ferretdb tests/prometheus tests/registry tests/services"
+modules="benchmarks commands/capture drivers hosts/go otel prometheus release tests/features tests/ferretdb tests/prometheus tests/registry tests/services"
 
 # The toolchain is pinned in go.mod: another would build other bytes.
 build_plugin() {

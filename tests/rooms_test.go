@@ -16,7 +16,7 @@ import (
 // rooms says what each room may import of the module, and from outside the
 // standard library. What a room may use, it may use the rooms within of. A room
 // that gains a dependency fails here first. Modules of their own (benchmarks,
-// commands/capture, hosts/go, otel, prometheus, release, tests/features, tests/ferretdb, tests/prometheus, tests/registry, tests/services) have a go.mod for a fence.
+// commands/capture, drivers, hosts/go, otel, prometheus, release, tests/features, tests/ferretdb, tests/prometheus, tests/registry, tests/services) have a go.mod for a fence.
 const rooms = `
 abi: abi/fields abi/strictjson
 abi/conformance: abi abi/strictjson abi/vectors
