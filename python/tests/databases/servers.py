@@ -26,19 +26,12 @@ CACHE = Path("/var/cache" if ROOT else Path.home() / ".cache") / "outlast-tests"
 
 FERRETDB = Path(__file__).parents[3] / "tests" / "ferretdb"
 
-PACKAGES = ("postgresql", "pgbouncer", "redis-server", "mariadb-server-core")
+SERVE = FERRETDB.parent / "databases" / "serve.sh"
+"""Gets the packages, for the tests in the other languages too."""
+
 PLACES = ("usr/bin", "usr/sbin", "usr/lib/postgresql/*/bin")
 PATIENCE = 120.0
 """Seconds for a server to come up, on a machine that is busy (a choice)."""
-
-GET = """
-mkdir -p debs root && export DEBIAN_FRONTEND=noninteractive
-get() { apt-get install -y --no-install-recommends --download-only \
-  -o Dir::Cache::archives="$PWD/debs" -o Debug::NoLocking=1 "$@"; }
-get "$@" || { apt-get update && get "$@"; }
-for deb in debs/*.deb; do if [ -e "$deb" ]; then dpkg-deb -x "$deb" root; fi; done
-rm -r debs && touch done
-"""
 
 
 @contextmanager
@@ -51,10 +44,9 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def debian(program: str) -> str:
-    """The path of a program of :data:`PACKAGES`; skips the test if it cannot be had."""
-    with alone(CACHE):
-        if not (CACHE / "done").exists():
-            made(["sh", "-ec", GET, "get", *PACKAGES], CACHE)
+    """The path of a program of the packages; skips the test if it cannot be had."""
+    if not (CACHE / "done").exists():
+        made([str(SERVE), "get"], SERVE.parent)
     for root in (CACHE / "root", Path("/")):
         for place in PLACES:
             for found in sorted(root.glob(f"{place}/{program}"), reverse=True):
