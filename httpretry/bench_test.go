@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"outlast/host"
 	"outlast/httpretry"
 )
 
@@ -23,6 +24,11 @@ func BenchmarkAnswered(b *testing.B) {
 		io.WriteString(w, "said")
 	}))
 	defer server.Close()
+	plugin, err := host.Open() // as a program has it; the tests' own asks the interpreter
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer plugin.Close(b.Context())
 	base := &http.Transport{}
 	defer base.CloseIdleConnections()
 	bare := &http.Client{Transport: base}

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -31,18 +32,20 @@ type tried struct {
 // probe is the program that tries the libraries of another language than Go.
 type probe struct {
 	language, needs string
-	argv            []string // the last one goes on with the server's URL
+	argv            []string // with the server's URL and a policy's file for URL and POLICY
 }
 
 var probes = []probe{
-	{"Python", "../../python/.venv/bin/python", []string{"../../python/.venv/bin/python", "probe.py", ""}},
-	{"Node", "../../js/node_modules/cockatiel", []string{"node", "probe.mjs", ""}},
-	{"Java", "", []string{"mvn", "--quiet", "--batch-mode", "compile", "exec:java", "-Dexec.args="}},
+	{"Python", "../../python/.venv/bin/python", []string{"../../python/.venv/bin/python", "probe.py", "URL", "POLICY"}},
+	{"Node", "../../js/node_modules/cockatiel", []string{"node", "probe.mjs", "URL", "POLICY"}},
+	{"Java", "", []string{"mvn", "--quiet", "--batch-mode", "compile", "exec:java", "-Dexec.args=URL"}},
 }
 
-func (p *probe) run(url string) (all []tried, err error) {
-	argv := slices.Clone(p.argv)
-	argv[len(argv)-1] += url
+func (p *probe) run(url, policy string) (all []tried, err error) {
+	var argv []string
+	for _, arg := range p.argv {
+		argv = append(argv, strings.NewReplacer("URL", url, "POLICY", policy).Replace(arg))
+	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
@@ -79,6 +82,15 @@ func run() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	dir, err := os.MkdirTemp("", "features-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	policy := filepath.Join(dir, "slow.json")
+	if err := writeSlow(policy); err != nil {
+		return "", err
+	}
 	found := map[string][]tried{}
 	var failed error
 	var running sync.WaitGroup
@@ -90,11 +102,11 @@ func run() (string, error) {
 	}
 	for _, p := range probes {
 		running.Go(func() {
-			all, err := p.run(url)
+			all, err := p.run(url, policy)
 			keep(p.language, all, err)
 		})
 	}
-	keep("Go", tryGo(url), nil)
+	keep("Go", tryGo(url, policy), nil)
 	running.Wait()
 	if failed != nil {
 		return "", failed
@@ -147,6 +159,9 @@ func cellOf(found map[string][]tried, library string, languages []string, row st
 	var order []string
 	for _, language := range languages {
 		cell := "**not tried**"
+		if row == "document" {
+			cell = "no: " + language + " alone" // all that it is made for
+		}
 		for _, t := range found[language] {
 			if t.Library == library && t.Row == row {
 				cell = t.Cell

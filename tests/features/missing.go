@@ -47,10 +47,10 @@ func missing(packages string, words ...string) string {
 }
 
 // back is whether a server's return in the midst of a wait of 4 s is noticed.
-func back(server string, call func(url string, do work) error) string {
+func back(server, policy string, call func(url, policy string, do work) error) string {
 	url := "http://127.0.0.1:" + get(server+"/away")
 	began := time.Now()
-	err := call(url, func(ctx context.Context) error {
+	err := call(url, policy, func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err

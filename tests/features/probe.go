@@ -39,12 +39,13 @@ type library struct {
 	call         caller
 	own          map[string]func() string // cells that are tried in a way of its own
 	transport    func() http.RoundTripper
-	slowly       func(url string, do work) error // with 4 s between attempts
-	typed        string                          // what gives the text of a function, as a program has it
+	slowly       func(url, policy string, do work) error // with 4 s between attempts
+	document     func(policy string) string              // nil: it reads none
+	typed        string                                  // what gives the text of a function, as a program has it
 }
 
 // tryGo tries the libraries that Go programs have.
-func tryGo(url string) []tried {
+func tryGo(url, policy string) []tried {
 	var all []tried
 	for _, l := range []library{failsafeGo, outlastGo} {
 		cells := map[string]func() string{
@@ -59,10 +60,13 @@ func tryGo(url string) []tried {
 			"named":     func() string { return applied(url, "/broke/named-", &l, refused) },
 			"moved":     func() string { return applied(url, "/moved/", &l, refused) },
 			"after":     func() string { return after(url, &l) },
-			"back":      func() string { return back(url, l.slowly) },
+			"back":      func() string { return back(url, policy, l.slowly) },
 			"generator": func() string { return "–" }, // an iter.Seq has no error
 			"types":     func() string { return types(l.typed) },
 			"needs":     func() string { return needs(l.module) },
+		}
+		if l.document != nil {
+			cells["document"] = func() string { return l.document(policy) }
 		}
 		for row, cell := range l.own {
 			cells[row] = cell

@@ -1,6 +1,6 @@
 """Tries tenacity, stamina and outlast: one line of JSON for each cell.
 
-Usage: probe.py URL   of the server in server.go
+Usage: probe.py URL POLICY   the server in server.go, and a policy with waits of 4 s
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import tenacity
 
 import outlast
 
-URL = sys.argv[1]
+URL, POLICY = sys.argv[1], sys.argv[2]
 
 
 class Away(Exception):
@@ -266,23 +266,23 @@ def after(name: str) -> str:
 
 def comes_back(name: str) -> str:
     """Whether a server's return in the midst of a wait of 4 s is noticed."""
+    port = httpx.get(f"{URL}/away").text
     if name == "outlast":
-        document = json.loads(json.dumps(outlast.Policy("network").document))
-        for budget in document["budgets"].values():
-            budget["backoff"]["base"] = budget["backoff"]["cap"] = "4s"
-        port = httpx.get(f"{URL}/away").text
-        decorate = outlast.retry(
-            remote=True,
-            write=False,
-            policy=outlast.Policy(document),
-            ready=outlast.ready.Server(f"tcp://127.0.0.1:{port}"),
-        )
+        server = outlast.ready.Server(f"tcp://127.0.0.1:{port}")
+        decorate = outlast.retry(remote=True, write=False, policy=POLICY, ready=server)
     else:
-        port = httpx.get(f"{URL}/away").text
         decorate = LIBRARIES[name](60, 4, on=httpx.TransportError)
     began = time.monotonic()
     decorate(lambda: httpx.get(f"http://127.0.0.1:{port}/"))()
     return "yes" if time.monotonic() - began < 3.5 else "no"
+
+
+def document() -> str:
+    """Whether outlast's first wait is the policy's."""
+    with outlast.testing.virtual_time() as virtual:
+        slow = outlast.retry(remote=True, write=False, policy=POLICY, on=Away, attempts=2)
+        failing(slow)
+        return "yes" if virtual.slept[0] >= 3 else "no"
 
 
 def metrics(name: str) -> str:
@@ -356,9 +356,7 @@ def fallback(name: str) -> str:
     if name != "tenacity":
         return missing(name, "fallback")
     last = tenacity.stop_after_attempt(1)
-    return str(
-        tenacity.retry(stop=last, retry_error_callback=lambda _: "yes")(lambda: 1 / 0)()
-    )
+    return str(tenacity.retry(stop=last, retry_error_callback=lambda _: "yes")(lambda: 1 / 0)())
 
 
 def needs(name: str) -> str:
@@ -397,6 +395,8 @@ def main() -> None:
             "shared": partial(missing, name, "shared", "token", "throttl"),
             "needs": partial(needs, name),
         }
+        if name == "outlast":
+            cells["document"] = document
         version = importlib.metadata.version(name)
         for row, cell in cells.items():
             tried = {"library": name, "version": version, "row": row, "cell": cell()}

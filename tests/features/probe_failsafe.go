@@ -28,7 +28,7 @@ var failsafeGo = library{
 	transport: func() http.RoundTripper {
 		return failsafehttp.NewRoundTripper(nil, failsafehttp.NewRetryPolicyBuilder().Build())
 	},
-	slowly: func(_ string, do work) error {
+	slowly: func(_, _ string, do work) error {
 		return byFailsafe(context.Background(), wish{wait: 4 * time.Second}, do)
 	},
 	typed: `import (

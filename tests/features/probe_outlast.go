@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ var outlastGo = library{
 		}
 		return httpretry.New(plugin, http.DefaultTransport, httpretry.Options{})
 	},
-	slowly: slowlyByOutlast,
+	slowly: slowlyByOutlast, document: documentByOutlast,
 	typed: `import (
 		"context"
 		"outlast/retry"
@@ -122,15 +123,20 @@ func outlast(ctx context.Context, t *host.Task, do work, options ...host.Option)
 	return err
 }
 
-// slowlyByOutlast waits for 4 s between attempts, but watches the server.
-func slowlyByOutlast(url string, do work) error {
+// writeSlow writes the policy network with waits of 4 s, for all languages.
+func writeSlow(file string) error {
 	network, err := host.BuiltIn("network")
 	if err != nil {
 		return err
 	}
 	document := strings.NewReplacer(`"500ms"`, `"4s"`, `"10s"`, `"4s"`).Replace(network.Document())
+	return os.WriteFile(file, []byte(document), 0o600)
+}
+
+// slowlyByOutlast watches the server while it waits.
+func slowlyByOutlast(url, policy string, do work) (err error) {
 	t := task(wish{})
-	if t.Policy, err = host.ParsePolicy(document); err != nil {
+	if t.Policy, err = host.ReadPolicy(policy); err != nil {
 		return err
 	}
 	choice, err := ready.Parse(strings.Replace(url, "http:", "tcp:", 1))
@@ -139,4 +145,16 @@ func slowlyByOutlast(url string, do work) error {
 	}
 	t.Ready = ready.Server(*choice.Target)
 	return outlast(context.Background(), t, do)
+}
+
+// documentByOutlast is whether the first wait is the policy's.
+func documentByOutlast(policy string) string {
+	clock, t := &virtual.Clock{}, task(wish{attempts: 2})
+	t.Clock = clock
+	var err error
+	if t.Policy, err = host.ReadPolicy(policy); err != nil {
+		return err.Error()
+	}
+	outlast(context.Background(), t, func(context.Context) error { return errAway })
+	return yes(clock.Now() >= 3*time.Second)
 }

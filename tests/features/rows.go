@@ -22,6 +22,7 @@ var rows = []row{
 	{"generator", "a generator that fails is begun again"},
 	{"backoff", "waits by a function of yours"},
 	{"types", "a call keeps the function's type"},
+	{"document", "one policy, in a file, for programs in several languages"},
 	{"metrics", "metrics, ready made"},
 	{"spans", "a span for each attempt, ready made"},
 	{"off", "one switch for tests turns retries off"},
