@@ -119,6 +119,7 @@ var settings = []setting{
 	{"idempotency-honoured", inCommand, aText, "a positive duration with a unit, such as 24h", readDuration},
 	{"ready", inEnv | inCommand, aText, "auto, off, tcp://HOST:PORT or a URL", readReady},
 	{"plugin", inEnv, aText, "a file's path", readPath},
+	{"drive", inEnv, aText, "host or plugin", readOneOf("host", "plugin")},
 	{"seed", inEnv, aNumber, "a number from 0 to 2^53-1", readNumber(0, 1<<53-1)},
 	{"rules", inEnv | inFile, aText, "keep or allow", readOneOf("keep", "allow")}, // of policy pull
 	{"repair-force", 0, aTruth, "true or false", readTruth},
