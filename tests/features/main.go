@@ -124,6 +124,10 @@ func lacking() string {
 			return err.Error()
 		}
 	}
+	// Some machines have Maven and no way to its registry.
+	if out, err := exec.Command("mvn", "--quiet", "--batch-mode", "dependency:resolve").CombinedOutput(); err != nil {
+		return fmt.Sprintf("mvn dependency:resolve: %v\n%s", err, out)
+	}
 	return ""
 }
 
