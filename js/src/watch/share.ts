@@ -1,7 +1,7 @@
 /** One look for all processes of a user: who looks, and who goes by that. docs/looking.md has the
  * protocol, and why the times are what they are. */
 
-import type { Socket } from "node:net";
+import { readFileSync } from "node:fs";
 import { Caller, type Callers } from "./callers.js";
 import { boot } from "./clock.js";
 import { addressesOf } from "./look.js";
@@ -18,6 +18,13 @@ const TICK = 100; // at which what is due is looked for
 const HOLDS = 300; // milliseconds that a look does
 const TURN = 1_000_000; // microseconds that a turn does
 const MOST = 2000; // connections of a looker
+
+/** How many connections a looker takes: a quarter of the files that its process may have. */
+function seats(): number {
+  const [, files] =
+    /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];
+  return Math.min(MOST, Math.floor(Number(files ?? 0) / 4));
+}
 
 /** What a server that is watched is for those who share its looks. */
 export interface Looker {
@@ -99,7 +106,10 @@ export class Share {
         const entered = await place.enter(name === last ? gone : 0);
         last = name;
         gone = 0;
-        if (entered instanceof Seat) {
+        if (this.#server.over) {
+          // Its last call ended meanwhile, and nothing will end what begins now.
+          entered instanceof Seat ? entered.leave(false) : entered.conn.end();
+        } else if (entered instanceof Seat) {
           this.#followNobody();
           await this.#lead(entered, addresses);
         } else if (await this.#follow(entered.conn, place, entered.term)) {
@@ -216,6 +226,7 @@ export class Share {
   #lead(seat: Seat, addresses: string): Promise<void> {
     const server = this.#server;
     const ends = new Set<() => void>();
+    const room = seats();
     return new Promise((resolve) => {
       const end = () => {
         clearInterval(timer);
@@ -234,10 +245,11 @@ export class Share {
         }
       }, ASKING).unref();
       seat.server.on("connection", (socket) => {
-        if (ends.size < MOST) {
-          this.#serve(socket, ends);
+        const conn = new Conn(socket);
+        if (ends.size < room) {
+          this.#serve(conn, ends);
         } else {
-          socket.end("full\n");
+          socket.end("full\n", () => conn.end());
         }
       });
       this.#stop = end;
@@ -245,9 +257,8 @@ export class Share {
   }
 
   /** Looks for one follower. */
-  #serve(socket: Socket, ends: Set<() => void>): void {
+  #serve(conn: Conn, ends: Set<() => void>): void {
     const server = this.#server;
-    const conn = new Conn(socket);
     const callers = new Map<string, Caller>();
     const lose = (caller: Caller | undefined) => {
       if (caller) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -12,7 +12,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { closedPort, ROOT } from "../helpers.js";
 
 const dist = (file: string) => new URL(`../../dist/watch/${file}.js`, import.meta.url).href;
-const { directory, parse } = await import(dist("meeting"));
+const { directory, nameOf, parse, Place } = await import(dist("meeting"));
+const { Share } = await import(dist("share"));
 const { Caller, Callers } = await import(dist("callers"));
 const { nameTarget, parseTarget, Level } = await import(dist("target"));
 
@@ -77,6 +78,58 @@ test("one looks for all, and they go in turn", { skip }, async (t) => {
   const [first = 0, second = 0, ...others] = children.map(({ went }) => went).sort();
   assert.ok(first > 0 && second - first >= 40, `${second - first} ms between the first two`);
   assert.ok(others.at(-1)! - first < 10_000);
+});
+
+/** Where those meet who look at a port of this machine. */
+function placeOf(port: number) {
+  const target = nameTarget(parseTarget(`tcp://127.0.0.1:${port}`));
+  return new Place(directory(), nameOf(target, "direct", "127.0.0.1"));
+}
+
+test("a call that ends while its process finds its place leaves nothing", { skip }, async () => {
+  const port = await closedPort();
+  const target = parseTarget(`tcp://127.0.0.1:${port}`);
+  const server = { target, callers: new Callers(), over: false, lookAnew: () => {} };
+  for (const looker of [undefined, createServer()]) {
+    server.over = false;
+    looker?.listen(placeOf(port).path(1));
+    const share = new Share(server);
+    const ran = share.run();
+    server.over = true;
+    share.stop();
+    const how = await Promise.race([ran, pause(5_000, "goes on", { ref: false })]);
+    assert.equal(how, undefined);
+    assert.equal(placeOf(port).highest(), looker ? 1 : 0);
+    looker?.close();
+  }
+});
+
+test("who finds no place is told so, and may be gone already", { skip }, async (t) => {
+  const port = await closedPort();
+  const few = 'ulimit -n 200; exec "$0" "$@"';
+  const args = ["--input-type=module", "-e", WAITS, `tcp://127.0.0.1:${port}`];
+  const child = spawn("sh", ["-c", few, process.execPath, ...args], { stdio: "ignore" });
+  t.after(() => child.kill("SIGKILL"));
+  const place = placeOf(port);
+  while (place.highest() === 0) {
+    assert.equal(child.exitCode, null);
+    await pause(20);
+  }
+  const enter = async () => {
+    const socket = connect(place.path(1)).on("error", () => {});
+    t.after(() => socket.destroy());
+    await once(socket, "connect");
+    return socket;
+  };
+  const seated = await Promise.all(Array.from({ length: 50 }, enter));
+  for (let i = 0; i < 20; i++) {
+    (await enter()).end("ask\n").destroy();
+  }
+  const [said] = await once(await enter(), "data");
+  assert.equal(String(said), "full\n");
+  seated[0]!.write("ask\n");
+  const [here] = await once(seated[0]!, "data");
+  assert.match(String(here), /^here /);
 });
 
 test("the directory is the user's alone", { skip }, (t) => {
