@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -53,6 +54,7 @@ type RelayOptions struct {
 // themselves; nothing is passed on.
 type Relay struct {
 	options   RelayOptions
+	asked     <-chan struct{} // closed when no further attempt shall be made
 	cancel    context.CancelCauseFunc
 	signals   chan os.Signal
 	continued chan os.Signal // SIGCONT, apart, so that a SIGTSTP can see it
@@ -83,7 +85,7 @@ type Relay struct {
 func NewRelay(ctx context.Context, options RelayOptions) (*Relay, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &Relay{
-		options: options, cancel: cancel,
+		options: options, asked: ctx.Done(), cancel: cancel,
 		// A choice: far more than come while one is handled.
 		signals: make(chan os.Signal, 64), continued: make(chan os.Signal, 1), pipes: make(chan os.Signal, 1),
 		caught: make(chan struct{}), quit: make(chan struct{}), over: make(chan struct{}),
@@ -223,9 +225,33 @@ func (r *Relay) end(s syscall.Signal) {
 	}
 }
 
-// impatience is how long this process may take to end after a second signal (a
-// choice): the reader of its output may take nothing.
+// impatience is how long this process may take to end after a second signal, or to
+// show an attempt's output after a first (a choice): who reads that may take nothing.
 const impatience = time.Second
+
+// Commit is the last attempt's Commit, which a signal bounds: within a second of it
+// the output is taken, or the error says that it was not. Only what a command prints
+// that ends by itself upon a signal is waited for.
+func (r *Relay) Commit(last *Ended) error {
+	shown := make(chan error, 1)
+	go func() { shown <- last.Commit() }()
+	select {
+	case err := <-shown:
+		return err
+	case <-r.asked:
+	}
+	if last.heard && last.Result.Signal == "" {
+		return <-shown
+	}
+	select {
+	case err := <-shown:
+		return err
+	case <-time.After(impatience):
+		return errUnread
+	}
+}
+
+var errUnread = errors.New("outlast: nobody took the command's output before a signal ended the call")
 
 // endWithout ends the wait, or what is left to do after an attempt.
 func (r *Relay) endWithout(s syscall.Signal) {

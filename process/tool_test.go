@@ -46,7 +46,7 @@ func init() {
 		}
 		code := relay.ExitCode(last)
 		if last != nil {
-			if err := last.Commit(); err != nil {
+			if err := relay.Commit(last); err != nil {
 				fmt.Fprintln(os.Stderr, "tool:", err)
 				code = cmp.Or(code, 1)
 			}

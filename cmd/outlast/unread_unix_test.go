@@ -61,8 +61,9 @@ func TestNobodyReads(t *testing.T) {
 		flags  func(t *testing.T) []string
 		unread bool // standard error too
 	}{
-		"nothing is full": {func(*testing.T) []string { return nil }, false},
-		"stderr":          {func(*testing.T) []string { return []string{"--verbose", "--log-format", "json"} }, true},
+		"nothing is full":      {func(*testing.T) []string { return nil }, false},
+		"the command's stderr": {func(*testing.T) []string { return nil }, true}, // held until the end
+		"stderr":               {func(*testing.T) []string { return []string{"--verbose", "--log-format", "json"} }, true},
 		"all of it": {func(t *testing.T) []string {
 			return []string{"--verbose", "--events", fullFifo(t), "--report", fullFifo(t)}
 		}, true},

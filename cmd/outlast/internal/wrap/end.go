@@ -29,7 +29,7 @@ func (r *Run) end(e ending) (code int, err error) {
 }
 
 func (r *Run) show(e ending, last *process.Ended) (code int, err error) {
-	shown := last.Commit()
+	shown := r.relay.Commit(last)
 	if left := last.CarryOn(os.Stdout, os.Stderr); left != nil {
 		r.tell.Notice("what the command left behind can print nothing from now on: %v", left)
 	}
