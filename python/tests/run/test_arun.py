@@ -190,14 +190,16 @@ def test_a_task_is_cancelled_while_the_plugin_is_loaded(
         raise outlast.PluginError("loading the plugin", "too late")
 
     monkeypatch.setattr(Engine, "compile", load)
-    policy = Policy(plugin=outlast.Plugin())
+    plugin = outlast.Plugin()
+    plugin._compiled = {}  # what was loaded before is there still
+    policy = Policy(plugin=plugin)
 
     async def fails() -> Result:
         return Result(failure="unconnected", sent=sent)
 
     async def main() -> None:
         task = asyncio.create_task(policy.arun(fails, Call(remote=True, write=write)))
-        while not loading.is_set():
+        while not loading.is_set() and not task.done():
             await asyncio.sleep(0.01)
         await cancelled(task)
         loaded.set()
