@@ -129,10 +129,11 @@ tests() {
   lint
   # The host has goroutines and locks; the rest has none. The vectors have
   # neither, and are slow in an interpreter that is watched for races.
-  go test -parallel 4 -race -skip '^TestConformance$' ./host/... ./httpattempt ./httpretry ./retry ./process/... ./ready/... ./commands/omnigraph
+  go test -parallel 4 -race -skip '^TestConformance$' ./host/... ./httpattempt ./httpretry ./retry ./process/... ./ready/... ./logs ./commands/omnigraph
+  (cd otel && go test -race -run AtOnce .)
   go test -run '^TestConformance$' ./host
   # Most of these wait more than they compute.
-  go test -parallel 4 $(go list ./... | grep -vE '^outlast/(host|httpattempt|httpretry|process|ready|retry|commands/omnigraph|tests/functions)(/|$)')
+  go test -parallel 4 $(go list ./... | grep -vE '^outlast/(host|httpattempt|httpretry|logs|process|ready|retry|commands/omnigraph|tests/functions)(/|$)')
   for module in $modules; do
     case "$module" in tests/features | tests/services) continue ;; esac # see below
     (cd "$module" && go test ./...)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -31,11 +32,11 @@ const scope = "outlast"
 // context the attempt runs, so that the spans of its client are its children. A nil
 // provider is the program's global one.
 func Traces(p trace.TracerProvider) host.Middleware {
+	if p == nil {
+		p = otel.GetTracerProvider() // which passes on to one that is set later
+	}
 	return func(next host.RunFunc) host.RunFunc {
 		return func(ctx context.Context, t *host.Task) (*abi.Outcome, error) {
-			if p == nil {
-				p = otel.GetTracerProvider()
-			}
 			c := begin(ctx, p.Tracer(scope, trace.WithInstrumentationVersion(abi.Release)), t)
 			defer c.close() // also when an attempt panics
 			outcome, err := next(c.ctx, c.task())
@@ -64,7 +65,7 @@ func begin(ctx context.Context, tracer trace.Tracer, t *host.Task) *call {
 	c := &call{tracer: tracer, of: t}
 	attributes := []attribute.KeyValue{attribute.String("outlast.policy", t.PolicyName())}
 	if t.Call.Label != "" {
-		attributes = append(attributes, attribute.String("outlast.label", t.Call.Label))
+		attributes = append(attributes, attribute.String("outlast.label", strings.ToValidUTF8(t.Call.Label, "?")))
 	}
 	c.ctx, c.span = tracer.Start(ctx, "outlast.call", trace.WithAttributes(attributes...))
 	return c

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -221,6 +222,26 @@ func TestAnAttemptThatPanics(t *testing.T) {
 	if len(recorder.Ended()) != 2 {
 		t.Errorf("%d spans have ended", len(recorder.Ended()))
 	}
+}
+
+// Goroutines share what the global provider gives, with the race detector looking.
+func TestManyAtOnce(t *testing.T) {
+	plugin, err := host.Open(host.WithMiddleware(otel.Traces(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plugin.Close(context.Background())
+	status := int64(200)
+	task := &host.Task{Attempt: func(context.Context, int64) (abi.Result, error) { return abi.Result{HTTPStatus: &status}, nil }}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := plugin.Run(context.Background(), task); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // What the spans have is what abi/telemetry.json names, of the types that it names.
