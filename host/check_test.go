@@ -2,12 +2,14 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"outlast/abi"
 	"outlast/host"
+	"outlast/host/virtual"
 )
 
 // What the plugin would refuse is refused before the first attempt.
@@ -39,6 +41,20 @@ func TestCallsAreCheckedFirst(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A label of any bytes is none of the plugin's business.
+func TestLabelsOfAnyBytes(t *testing.T) {
+	for _, label := range []string{strings.Repeat("\xff", 256), strings.Repeat("é", 128)[:255], "a\x00\nb"} {
+		throughAll(t, func(t *testing.T, d door) {
+			task := &host.Task{Call: host.Call{Label: label, Remote: true, Read: true}, Attempts: 2, Clock: &virtual.Clock{}, Attempt: func(_ context.Context, n int64) (abi.Result, error) {
+				return abi.Result{Failure: abi.FailureUnconnected, Sent: abi.SentNo}, errors.New("refused")
+			}}
+			if outcome, err := d.run(compiled, context.Background(), task); outcome == nil || outcome.Attempts != 2 {
+				t.Errorf("%.9q: %v", label, err)
+			}
+		})
+	}
 }
 
 // A session that is over never starts over.

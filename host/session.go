@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"outlast/abi"
 	"outlast/host/internal/engine"
@@ -36,7 +37,7 @@ func (p *Plugin) session(t *Task) *Session {
 // wire is the call as the contract has it.
 func (c *Call) wire() abi.Call {
 	w := abi.Call{
-		Label: c.Label, Remote: c.Remote, Write: !c.Read, SurfaceConflict: c.SurfaceConflict,
+		Label: strings.ToValidUTF8(c.Label, "?"), Remote: c.Remote, Write: !c.Read, SurfaceConflict: c.SurfaceConflict,
 		ConnectRetry: !c.NoConnectRetry, BudgetUS: micros(c.Budget), Seed: c.Seed,
 		OneRequest: c.OneRequest, Repeatable: c.Repeatable, RefusesBeforeActing: c.RefusesBeforeActing,
 	}
