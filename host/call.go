@@ -39,7 +39,7 @@ func (d *driver) attempt(ctx context.Context, n int64) (abi.Event, error) {
 		return abi.Event{Type: abi.Cancelled, NowUS: micros(clock.Now())}, nil
 	}
 	started := micros(clock.Now())
-	attempting, end := d.task.limited(repeat.Attempt(ctx, d.task.Call.Read || d.task.Call.Repeatable))
+	attempting, end := d.task.limited(repeat.Attempt(ctx, d.task.Call.Read || d.task.Call.Repeatable, d.task.OnlyRequest))
 	result, err := d.task.Attempt(attempting, n)
 	end(&result)
 	if err != nil && (result == (abi.Result{}) || result.OK()) {

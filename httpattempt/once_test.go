@@ -48,6 +48,55 @@ func TestAWriteIsSentOnce(t *testing.T) {
 	}
 }
 
+// So it is by a Transport of somebody else's, of which the caller says that it sends
+// once, and which may read a body twice all the same.
+func TestAnotherTransportSendsOnce(t *testing.T) {
+	for _, body := range []string{"", "order"} {
+		for _, key := range []string{"", "Idempotency-Key", "X-Idempotency-Key"} {
+			s := kept(t, false, nil)
+			plain := s.client.Transport
+			s.client.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+				if key == "" && body != "" && r.GetBody == nil {
+					t.Error("a body cannot be read twice")
+				}
+				return plain.RoundTrip(r)
+			})
+			request, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if key != "" {
+				request.Header.Set(key, "o-1")
+			}
+			if got := s.claim(t, httpattempt.Do(s.client, request, nil)); got.String() != "1, indeterminate" {
+				t.Errorf("%q, %s: %s: %v", body, key, got, got.err)
+			}
+			plain.(*http.Transport).CloseIdleConnections()
+		}
+	}
+}
+
+// A claim is not believed where the Transport was seen to send before it found nobody.
+func TestATransportThatTriesAgain(t *testing.T) {
+	s := newStage(t, answers(func(s *stage, c net.Conn) {
+		s.close()
+		c.Close()
+	}))
+	plain := s.client.Transport
+	s.client.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := plain.RoundTrip(r)
+		if err == nil {
+			return response, nil
+		}
+		again := r.Clone(r.Context())
+		again.Body, _ = r.GetBody()
+		return plain.RoundTrip(again)
+	})
+	if got := s.claim(t, httpattempt.Do(s.client, s.request(t, false), nil)); got.String() != "1, indeterminate" {
+		t.Errorf("%s: %v", got, got.err)
+	}
+}
+
 // What keeps net/http from sending again does not show in HTTP/1: a request without
 // a body has the same lines as it has without outlast.
 func TestOnTheWire(t *testing.T) {

@@ -249,8 +249,8 @@ func (e *exchange) leftOut(i int) bool {
 		return e.tries[i].http2 && e.unprocessed()
 	}
 	// Of HTTP/1 net/http sends a request again that is not replayable only if it
-	// wrote nothing of it to the connection; HTTP/2 has other reasons.
-	return !e.tries[i].http2 && !e.replayable
+	// wrote nothing of it to the connection; HTTP/2 and others have other reasons.
+	return e.by.known && !e.tries[i].http2 && !e.replayable
 }
 
 // unprocessed says whether the server said that it has not processed a request of

@@ -64,14 +64,20 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // sendOnce keeps net/http from sending a request again by itself, which would be
 // seen as one request: of a body, since a policy is better at it, and of a write.
+//
+// A Transport of somebody else's may need to read a body twice, to sign it. Only where
+// it is held to send once, and net/http, further in, would take a key for a word that
+// a repeat is harmless, it cannot.
 func (e *exchange) sendOnce(r *http.Request) {
+	write := !repeat.Allowed(r.Context())
+	held := e.by.known || write && repeat.Only(r.Context()) && replayable(r)
 	switch {
 	case hasBody(r):
 		r.Body = &sending{r.Body, e}
-		if e.by.known {
+		if held {
 			r.GetBody = nil
 		}
-	case e.by.known && r.Method != http.MethodConnect && !repeat.Allowed(r.Context()) && e.mayResend(r):
+	case held && write && r.Method != http.MethodConnect && e.mayResend(r):
 		e.emptyBody(r)
 	}
 	e.replayable = replayable(r)
@@ -89,6 +95,9 @@ func (e *exchange) mayResend(r *http.Request) bool {
 // small letters is not taken for net/http's own). HTTP/2 ends the stream by an empty
 // frame of data instead of by its header.
 func (e *exchange) emptyBody(r *http.Request) {
+	if r.Header == nil {
+		return // net/http refuses it
+	}
 	r.Body, r.GetBody, r.TransferEncoding = io.NopCloser(strings.NewReader("")), nil, []string{"identity"}
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:

@@ -7,10 +7,13 @@ import "context"
 
 type key struct{}
 
+type attempt struct{ again, only bool }
+
 // Attempt is the context of an attempt. again says that it may be made a second
-// time, whatever it did.
-func Attempt(ctx context.Context, again bool) context.Context {
-	return context.WithValue(ctx, key{}, again)
+// time, whatever it did; only, that somebody gave his word that it sends one request
+// once.
+func Attempt(ctx context.Context, again, only bool) context.Context {
+	return context.WithValue(ctx, key{}, attempt{again, only})
 }
 
 // Within says whether a context is of an attempt.
@@ -19,6 +22,12 @@ func Within(ctx context.Context) bool { return ctx.Value(key{}) != nil }
 // Allowed says whether the attempt may be made again. One of which nothing is known
 // may not.
 func Allowed(ctx context.Context) bool {
-	again, _ := ctx.Value(key{}).(bool)
-	return again
+	a, _ := ctx.Value(key{}).(attempt)
+	return a.again
+}
+
+// Only says whether the attempt is held to send one request once.
+func Only(ctx context.Context) bool {
+	a, _ := ctx.Value(key{}).(attempt)
+	return a.only
 }
