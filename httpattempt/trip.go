@@ -76,13 +76,18 @@ func (t *Trip) Attempt(ctx context.Context, n int64) (abi.Result, error) {
 }
 
 // Drop reads what is left of the last attempt's answer, as far as is soon done, so
-// that its connection can serve again, and closes it.
+// that its connection can serve again, and closes it. What net/http decompresses is
+// closed unread.
 func (t *Trip) Drop() {
 	if t.response == nil {
 		return
 	}
 	response := t.response
 	t.response = nil
+	if response.Uncompressed { // whose Close waits for a Read that waits for gzip's header
+		response.Body.Close()
+		return
+	}
 	late := time.AfterFunc(dropped, func() { response.Body.Close() })
 	defer late.Stop()
 	finish(response)

@@ -94,6 +94,10 @@ func (t *Transport) task(trip *httpattempt.Trip, request *http.Request, o *Optio
 		Policy: o.Policy, Follow: o.Follow, Call: o.call(request), MaxWait: o.MaxWait, Attempts: o.Attempts,
 		OnlyRequest: o.OnlyRequest, On: o.On, Clock: o.Clock, Secrets: o.Secrets, Attempt: trip.Attempt,
 	}
+	//lint:ignore SA1019 a request may have it
+	if cancel := request.Cancel; cancel != nil {
+		task.Clock = cancelling{cmp.Or(o.Clock, host.SystemClock()), cancel}
+	}
 	task.Ready, task.Unwatched = t.looks.at(request, o.Ready, target)
 	task.Observe = func(e host.Event) {
 		if _, ok := e.(host.Waiting); ok {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,6 +169,13 @@ func TestDropped(t *testing.T) {
 			http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		},
+		"endless before gzip's header": func(w http.ResponseWriter, r *http.Request) {
+			http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-time.After(20 * time.Second):
+			}
+		},
 	} {
 		var mu sync.Mutex
 		connections := map[string]bool{}
@@ -176,6 +184,9 @@ func TestDropped(t *testing.T) {
 			connections[r.RemoteAddr] = true
 			mu.Unlock()
 			if n < 4 {
+				if strings.Contains(name, "gzip") {
+					w.Header().Set("Content-Encoding", "gzip")
+				}
 				w.WriteHeader(http.StatusServiceUnavailable)
 				body(w, r)
 			}
@@ -189,7 +200,11 @@ func TestDropped(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%s: it took %v", name, took)
 		}
-		if most := map[string]int{"short": 1, "endless": 4}[name]; asked.Load() != 4 || len(connections) != most {
+		most := 4
+		if name == "short" {
+			most = 1
+		}
+		if asked.Load() != 4 || len(connections) != most {
 			t.Errorf("%s: asked %d times by %d connections", name, asked.Load(), len(connections))
 		}
 	}
@@ -485,6 +500,38 @@ func TestWithin(t *testing.T) {
 	})
 	if err != nil || asked.Load() != 3 || fmt.Sprint(statuses) != "[503 503 200]" {
 		t.Errorf("%v, asked %d times: %v", err, asked.Load(), statuses)
+	}
+}
+
+// What net/http refuses is refused, also where the transport would add to it.
+func TestARequestWithoutAHeader(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		request := &http.Request{Method: method, URL: &url.URL{Scheme: "https", Host: "127.0.0.1:1"}}
+		if _, err := client(t, httpretry.Options{}).Transport.RoundTrip(request); err == nil || !strings.Contains(err.Error(), "nil Request.Header") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// http.Request.Cancel ends a wait as a context does; but a Timeout is told as one.
+func TestTheCancelChannel(t *testing.T) {
+	address, _ := deadPort(t)
+	for _, watched := range []string{"", "off"} {
+		o := httpretry.Options{Clock: host.SystemClock(), Ready: watched}
+		cancel := make(chan struct{})
+		time.AfterFunc(100*time.Millisecond, func() { close(cancel) })
+		request, _ := http.NewRequest(http.MethodPost, "http://"+address, strings.NewReader("order"))
+		request.Cancel = cancel //lint:ignore SA1019 old clients have it
+		began := time.Now()
+		_, err := client(t, o).Do(request)
+		if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "cancelled") || took > 5*time.Second {
+			t.Errorf("%q: %v, after %v", watched, err, took)
+		}
+		c := client(t, o)
+		c.Timeout = 100 * time.Millisecond
+		if _, err := c.Get("http://" + address); !os.IsTimeout(err) || !strings.Contains(err.Error(), "outlast: cancelled after") {
+			t.Errorf("%q: %v", watched, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package httpretry
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"outlast/host"
 	"outlast/ready"
@@ -19,8 +21,9 @@ import (
 // looks says where a base's requests go, so that a server is watched only where they
 // would find it.
 type looks struct {
-	proxy func(*http.Request) (*url.URL, error) // nil: there is none
-	own   bool                                  // it connects in a way of its own
+	proxy  func(*http.Request) (*url.URL, error) // nil: there is none
+	own    bool                                  // it connects in a way of its own
+	unsure bool                                  // it may, as far as is known
 }
 
 // looksThrough is what is known of a base. One that is no *http.Transport is taken to
@@ -28,17 +31,41 @@ type looks struct {
 func looksThrough(base http.RoundTripper) looks {
 	t, ok := base.(*http.Transport)
 	if !ok {
-		return looks{proxy: http.ProxyFromEnvironment}
+		return looks{proxy: http.ProxyFromEnvironment, unsure: true}
 	}
 	//lint:ignore SA1019 a Transport may have them
-	own := t.Dial != nil || t.DialTLS != nil || t.DialTLSContext != nil || t.DialContext != nil && !isDialer(t.DialContext)
-	return looks{proxy: t.Proxy, own: own}
+	own := t.Dial != nil || t.DialTLS != nil || t.DialTLSContext != nil || t.DialContext != nil && !isPlain(t.DialContext)
+	proxy := t.Proxy
+	if proxy != nil && name(proxy) != "net/http.ProxyFromEnvironment" {
+		proxy = chosen
+	}
+	return looks{proxy: proxy, own: own}
 }
 
-// isDialer says whether a DialContext is net.Dialer's, as http.DefaultTransport's is.
-func isDialer(dial any) bool {
-	f := runtime.FuncForPC(reflect.ValueOf(dial).Pointer())
-	return f != nil && f.Name() == "net.(*Dialer).DialContext-fm"
+// chosen stands for a Proxy that may count how often it is asked, as one that takes
+// several in turn does.
+func chosen(*http.Request) (*url.URL, error) { return &url.URL{}, nil }
+
+// isPlain says whether a DialContext is that of a net.Dialer, as http.DefaultTransport's
+// is, which finds and reaches what every other program of this machine does.
+func isPlain(dial func(context.Context, string, string) (net.Conn, error)) bool {
+	if name(dial) != "net.(*Dialer).DialContext-fm" {
+		return false
+	}
+	// A method value points to the method's code, and its receiver after that.
+	d := (*(**struct {
+		code   uintptr
+		dialer *net.Dialer
+	})(unsafe.Pointer(&dial))).dialer
+	return d.Resolver == nil && d.LocalAddr == nil && d.Control == nil && d.ControlContext == nil
+}
+
+// name is a function's.
+func name(f any) string {
+	if f := runtime.FuncForPC(reflect.ValueOf(f).Pointer()); f != nil {
+		return f.Name()
+	}
+	return ""
 }
 
 // named reads an Options.Ready. The target is of a URL alone.
@@ -76,7 +103,7 @@ func (l looks) at(request *http.Request, where string, target *ready.Target) (se
 	if why := l.hidden(request); why != "" {
 		return nil, why
 	}
-	return own{request.URL, where}, ""
+	return own{request.URL, where, l.unsure}, ""
 }
 
 // own is a request's own address, watched. It is read when it is needed, since most
@@ -84,6 +111,8 @@ func (l looks) at(request *http.Request, where string, target *ready.Target) (se
 type own struct {
 	url  *url.URL
 	path string // of the server's health; "": there is none
+
+	unsure bool // whether requests go there
 }
 
 // Watch implements host.Readiness.
@@ -92,7 +121,21 @@ func (o own) Watch(eager bool, news func()) host.Watch {
 	if err != nil {
 		return blind{} // such as port 0, where nobody is
 	}
-	return ready.Server(target).Watch(eager, news)
+	watch := ready.Server(target).Watch(eager, news)
+	if turns, ok := watch.(host.Turns); ok && o.unsure {
+		return hopeful{turns}
+	}
+	return watch
+}
+
+// hopeful sees only what hurries requests on: that nobody is at an address proves
+// nothing where they may go to another one, such as a socket of Unix's.
+type hopeful struct{ host.Turns }
+
+func (h hopeful) Seen() host.Seen {
+	seen := h.Turns.Seen()
+	seen.Down = false
+	return seen
 }
 
 // blind sees nothing.
@@ -125,7 +168,7 @@ func (l looks) hidden(request *http.Request) string {
 		return ""
 	}
 	if by, err := l.proxy(request); by != nil || err != nil {
-		return "a proxy is in the way"
+		return "a proxy is in the way, or may be"
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,6 +75,7 @@ func TestUnwatched(t *testing.T) {
 	}}
 	plain := http.DefaultTransport.(*http.Transport).Clone()
 	plain.Proxy = nil
+	dials := func(d *net.Dialer) *http.Transport { return &http.Transport{DialContext: d.DialContext} }
 	address, _ := deadPort(t)
 	for name, c := range map[string]struct {
 		base  *http.Transport
@@ -84,6 +86,10 @@ func TestUnwatched(t *testing.T) {
 		"a proxy, a path":    {proxied, "/readyz", "a proxy"},
 		"a proxy, a URL":     {proxied, "http://" + address + "/readyz", ""},
 		"a dialer":           {dialled, "", "a way of its own"},
+		"a timeout":          {dials(&net.Dialer{Timeout: time.Minute}), "", ""},
+		"a resolver":         {dials(&net.Dialer{Resolver: &net.Resolver{}}), "", "a way of its own"},
+		"a local address":    {dials(&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}), "", "a way of its own"},
+		"control":            {dials(&net.Dialer{Control: func(string, string, syscall.RawConn) error { return nil }}), "", "a way of its own"},
 		"another host's URL": {dialled, "http://other.invalid/readyz", "a way of its own"},
 		"as Go has it":       {plain, "", ""},
 		"nobody is to look":  {proxied, "off", ""},
@@ -105,6 +111,65 @@ func TestUnwatched(t *testing.T) {
 		}
 		if (c.why == "") != (why == "") || !strings.Contains(why, c.why) || watched != (c.why == "" && c.ready != "off") {
 			t.Errorf("%s: watched: %t, %q", name, watched, why)
+		}
+	}
+}
+
+// A function that chooses a proxy is asked only for requests: it may take several in
+// turn.
+func TestAProxyInTurn(t *testing.T) {
+	to, asked := serve(t, busy(3))
+	chosen := int64(0)
+	base := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) {
+		chosen++
+		return nil, nil
+	}}
+	t.Cleanup(base.CloseIdleConnections)
+	c := &http.Client{Transport: httpretry.New(plugin, base, httpretry.Options{Clock: &healing{}})}
+	response, err := c.Get(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if asked.Load() != 3 || chosen != 3 {
+		t.Errorf("%d requests, and a proxy was chosen %d times", asked.Load(), chosen)
+	}
+}
+
+// A base that is no *http.Transport may connect elsewhere: that nobody is at the
+// request's address leaves no attempt out.
+func TestElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a second")
+	}
+	socket := t.TempDir() + "/s"
+	within := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}
+	t.Cleanup(within.CloseIdleConnections)
+	address, _ := deadPort(t)
+	base := roundTripper(within.RoundTrip)
+	timer := time.AfterFunc(200*time.Millisecond, func() {
+		l, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+		go server.Serve(l)
+		t.Cleanup(func() { server.Close() })
+	})
+	defer timer.Stop()
+	s := &seen{}
+	o := httpretry.Options{Clock: host.SystemClock(), Observe: s.observe, MaxWait: 20 * time.Second}
+	response, err := (&http.Client{Transport: httpretry.New(plugin, base, o)}).Get("http://" + address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	for _, e := range s.events {
+		if _, ok := e.(host.LeftOut); ok {
+			t.Error("an attempt was left out")
 		}
 	}
 }

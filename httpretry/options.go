@@ -49,7 +49,8 @@ type Options struct {
 
 	// OnlyRequest is the caller's word that base, which is no *http.Transport, sends each
 	// request that it gets at most once, and nothing else. Without it a write by such a
-	// base is made once. If it is wrong, a write may be applied twice.
+	// base is made once. If it is wrong, a write may be applied twice. A write with an
+	// Idempotency-Key has no GetBody there, by which net/http would send it again.
 	OnlyRequest bool
 
 	// On is host.Task's: which of base's own errors mean a server that is away.
@@ -61,8 +62,10 @@ type Options struct {
 	// host, at any port; "off": nobody looks. Else, and for requests to other hosts, it is
 	// looked whether the request's own address accepts connections, which wakes reads.
 	//
-	// Nobody looks where base may connect elsewhere: by a proxy, or by a DialContext
-	// that is not net.Dialer's, except at a URL.
+	// Nobody looks where base may connect elsewhere: by a proxy, by a Proxy that is not
+	// http.ProxyFromEnvironment, or by a DialContext that is not a net.Dialer's without a
+	// Resolver, LocalAddr and Control, except at a URL. For a base that is no
+	// *http.Transport a look wakes requests, but leaves no attempt out.
 	Ready string
 
 	// Label names a request for messages and observers; nil: by method and host.
