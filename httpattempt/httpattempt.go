@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/internal/repeat"
 )
 
 // Attempt is what host.Task.Attempt is. It belongs to one task.
@@ -35,7 +36,7 @@ type Attempt = func(ctx context.Context, n int64) (abi.Result, error)
 // Read of the request's body, for which net/http waits.
 //
 // That nothing was sent is seen only where the client's Transport is nil, an
-// *http.Transport, or a Transport of one: another may send more than it is given.
+// *http.Transport, or a Transport or an httpretry.Transport of one: another may send more than it is given.
 // It is said of what Do does, and of nothing else: of an attempt that does more
 // beside calling Do's, and of a Transport whose DialContext, Proxy or other function
 // has effects, the caller must not say it.
@@ -47,7 +48,10 @@ func Do(client *http.Client, request *http.Request, read func(*http.Response) er
 		client = http.DefaultClient
 	}
 	d := &doing{client: *client, request: request, read: read}
-	d.client.Transport = Transport(client.Transport)
+	if again, ok := client.Transport.(repeat.Transport); ok {
+		d.client.Transport = again.Within().RoundTripper
+	}
+	d.client.Transport = Transport(d.client.Transport)
 	return d.attempt
 }
 

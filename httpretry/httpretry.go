@@ -110,6 +110,10 @@ func (t *Transport) task(trip *httpattempt.Trip, request *http.Request, o *Optio
 	return task
 }
 
+// Within is what sends the requests of an attempt further out. It is for package
+// httpattempt.
+func (t *Transport) Within() repeat.Base { return repeat.Base{RoundTripper: t.watched} }
+
 // CloseIdleConnections is what http.Client's needs.
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {

@@ -23,6 +23,7 @@ import (
 	"outlast/abi"
 	"outlast/host"
 	"outlast/host/virtual"
+	"outlast/httpattempt"
 	"outlast/httpretry"
 	"outlast/retry"
 )
@@ -500,6 +501,19 @@ func TestWithin(t *testing.T) {
 	})
 	if err != nil || asked.Load() != 3 || fmt.Sprint(statuses) != "[503 503 200]" {
 		t.Errorf("%v, asked %d times: %v", err, asked.Load(), statuses)
+	}
+}
+
+// httpattempt.Do sees through the transport, so that a write rides out too.
+func TestWithinDo(t *testing.T) {
+	address, listen := deadPort(t)
+	clock := &healing{heal: func() { listen(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) }}
+	request, _ := http.NewRequest(http.MethodPost, "http://"+address, strings.NewReader("order"))
+	outcome, err := plugin.Run(t.Context(), &host.Task{
+		Call: host.Call{Remote: true}, Clock: clock, Attempt: httpattempt.Do(client(t, httpretry.Options{}), request, nil),
+	})
+	if err != nil || outcome.Attempts != 2 {
+		t.Error(err)
 	}
 }
 

@@ -3,7 +3,10 @@
 // somebody further out tries again.
 package repeat
 
-import "context"
+import (
+	"context"
+	"net/http"
+)
 
 type key struct{}
 
@@ -31,3 +34,9 @@ func Only(ctx context.Context) bool {
 	a, _ := ctx.Value(key{}).(attempt)
 	return a.only
 }
+
+// Transport is a transport that tries again, but not within an attempt.
+type Transport interface{ Within() Base }
+
+// Base is what such a transport sends by there, each request once.
+type Base struct{ http.RoundTripper }
