@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
 import io
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import aiohttp
 import httpx
 import pytest
 import requests
@@ -137,6 +139,21 @@ def test_answers_that_no_rule_waits_for_are_the_callers(
 
 
 @each
+def test_a_redirect_is_a_success_after_an_outage_too(
+    client: str, clock: VirtualClock, quiet: list[e.Event]
+) -> None:
+    for method in ("GET", "POST"):
+        for status in (303, 304):
+            server = Server(says(status))
+            with CLIENTS[client](observe=returns(server)) as ask:
+                got = ask(method, server.url)
+            server.stop()
+            outcome = outlast.outcome_of(got.response)
+            assert outcome is not None
+            assert (got.status, outcome.type, outcome.attempts) == (status, "ok", 3)
+
+
+@each
 def test_what_is_dropped_is_closed_before_the_wait(client: str) -> None:
     """A server that drains waits for the connections that it has."""
     answered, left = threading.Event(), threading.Event()
@@ -218,6 +235,44 @@ def test_a_pipe_cannot_be_sent_again(clock: VirtualClock) -> None:
     ):
         assert ask("PUT", server.url, file).status == 503
     assert len(keeps.got) == 1
+
+
+class Ahead:
+    """Knows where it stands, and reads only ahead."""
+
+    def __init__(self, content: bytes) -> None:
+        self._file = io.BytesIO(content)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+@pytest.mark.parametrize("client", ["requests", "urllib3"])
+@pytest.mark.parametrize("kind", ["answer", "file"])
+def test_what_reads_only_ahead_is_sent_once(client: str, kind: str, clock: VirtualClock) -> None:
+    """Such as another server's answer, which is passed on."""
+    keeps = Keeps(200, 503)
+    with serving(*[says(200, body=b"passed on")] * 2) as other, serving(keeps, keeps) as server:
+        for status in (200, 503):
+            with (
+                requests.get(other.url, stream=True, timeout=5) as given,
+                CLIENTS[client](**PUT) as ask,
+            ):
+                body = given.raw if kind == "answer" else Ahead(b"passed on")
+                assert ask("PUT", server.url, body).status == status
+    assert len(keeps.got) == 2
+    assert all(b"passed on" in body for body in keeps.got)
+
+
+def test_any_buffer_is_sent_again(clock: VirtualClock) -> None:
+    for given in (array.array("b", b"all"), bytearray(b"all"), memoryview(b"all")):
+        keeps = Keeps(503)
+        with serving(keeps, keeps) as server, CLIENTS["urllib3"](**PUT) as ask:
+            assert ask("PUT", server.url, given).status == 200
+        assert [b"all" in body for body in keeps.got] == [True, True]
 
 
 # Which writes are repeated.
@@ -480,6 +535,41 @@ def test_urllib3_follows_as_many_redirects_as_ever(clock: VirtualClock) -> None:
         assert len(server.script) == 9 - 4
         assert pool.request("GET", server.url, redirect=False).status == 302
         assert pool.request("GET", server.url, retries=urllib3.Retry(redirect=9)).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_requests_follow_a_redirect_whose_body_is_faulty(method: str, clock: VirtualClock) -> None:
+    faulty = {"Location": "/there", "Content_Encoding": "gzip", "body": b"no gzip"}
+    with serving(says(302, **faulty)) as server, CLIENTS["requests"]() as ask:
+        got = ask(method, server.url)
+        assert (got.status, got.response.url) == (200, f"{server.url}there")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_aiohttps_limit_for_a_whole_request_ends_it(method: str) -> None:
+    over = threading.Event()
+
+    def hang(exchange: Exchange) -> None:
+        exchange.apply()
+        over.wait(5)
+
+    with serving(hang) as server:
+
+        async def main() -> BaseException:
+            limit = aiohttp.ClientTimeout(total=0.2)
+            async with outlast.clients.aiohttp.session(timeout=limit) as session:
+                with pytest.raises(asyncio.TimeoutError) as raised:
+                    await session.request(method, server.url)
+                return raised.value
+
+        outcome = outlast.outcome_of(asyncio.run(main()))
+        over.set()
+    assert outcome is not None
+    assert (outcome.type, outcome.attempts) == (
+        "failed" if method == "GET" else "indeterminate",
+        1,
+    )
+    assert server.applied == 1
 
 
 def test_urllib3_tries_nothing_again_by_itself(clock: VirtualClock) -> None:

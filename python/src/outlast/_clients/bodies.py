@@ -35,9 +35,9 @@ class Body:
 class File(Body):
     """A file that is read from where it stood."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: Any, place: Any) -> None:
         super().__init__(content)
-        self._place = content.tell()
+        self._place = place
 
     def give(self) -> None:
         """Go back to where it stood."""
@@ -68,11 +68,25 @@ class OnceRead(Once):
 
 def body_of(content: Any) -> Body:
     """What is known of a body as requests and urllib3 take it."""
-    if content is None or isinstance(content, (bytes, str, bytearray, memoryview)):
+    if content is None or isinstance(content, (bytes, str)):
         return Body(content)
     if hasattr(content, "read"):
-        try:
-            return File(content)
-        except (AttributeError, OSError):  # a pipe
-            return OnceRead(content)
-    return Once(content)
+        place = _place(content)
+        return OnceRead(content) if place is None else File(content, place)
+    try:
+        memoryview(content)  # any other buffer is sent as bytes are
+    except TypeError:
+        return Once(content)
+    return Body(content)
+
+
+def _place(file: Any) -> Any:
+    """Where a file stands; ``None``: it cannot be set back there. A pipe does not know, and
+    an answer that is passed on knows, but reads only ahead.
+    """
+    try:
+        place = file.tell()
+        file.seek(place)
+    except (AttributeError, TypeError, OSError):
+        return None
+    return place

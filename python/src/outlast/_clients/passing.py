@@ -38,8 +38,10 @@ def answer(status: int, headers: Any, reason: str | None) -> Result:
 
 @lru_cache(maxsize=64)
 def well(status: int) -> Result:
-    """The result of any other."""
-    return Result(http_status=status)
+    """The result of any other. A redirect, or that nothing has changed, is a success too,
+    which to a policy only a status from 200 to 299 is.
+    """
+    return Result(http_status=status) if status // 100 == 2 else Result(exit_code=0)
 
 
 class _Passing(Generic[R]):

@@ -22,7 +22,7 @@ class RequestTask(Task):
     def settles(self, result: Result) -> bool:
         """Whether a first attempt with this result is all that there is to the call."""
         status = result.http_status
-        return status is not None and (status < 400 or not self.policy.waits_for(status))
+        return result.ok or (status is not None and not self.policy.waits_for(status))
 
 
 class Address:

@@ -8,6 +8,7 @@ It needs aiohttp 3.12, which brought what stands between a session and its conne
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -63,14 +64,18 @@ class _Middleware:
         )
         if task is None:
             return await handler(request)
-        return await AsyncPassing(
-            self._settings,
-            task,
-            lambda: handler(request),
-            _answered,
-            _close,
-            _Payload(request.body),
-        ).run()
+        payload = _Payload(request.body)
+
+        async def send() -> aiohttp.ClientResponse:
+            try:
+                return await handler(request)
+            except asyncio.TimeoutError as e:
+                # The limits of a connection and of a read have a class of their own.
+                payload.late = not isinstance(e, aiohttp.ServerTimeoutError)
+                raise
+
+        passing = AsyncPassing(self._settings, task, send, _answered, _close, payload)
+        return await passing.run()
 
 
 def _answered(response: aiohttp.ClientResponse) -> Result:
@@ -84,10 +89,18 @@ async def _close(response: aiohttp.ClientResponse) -> None:
 
 
 class _Payload(Body):
-    """What a request sends, which aiohttp rewinds where it can."""
+    """What a request sends, which aiohttp rewinds where it can.
+
+    Attributes:
+        late: aiohttp lets the request take no more time.
+    """
+
+    late = False
 
     def spent(self) -> str:
         """Why it cannot be sent again."""
+        if self.late:
+            return "aiohttp's time limit for the whole request is over"
         self.begun = bool(getattr(self.content, "consumed", False))
         return super().spent()
 

@@ -78,8 +78,10 @@ class HTTPAdapter(requests.adapters.HTTPAdapter):
             response = super(HTTPAdapter, self).send(
                 request, stream, timeout, verify, cert, proxies
             )
-            if not stream:
-                _ = response.content  # what breaks here has not been given to anybody
+            # What breaks here has not been given to anybody. A redirect's body is requests'
+            # own affair: it follows whatever becomes of that.
+            if not (stream or response.is_redirect):
+                _ = response.content
             return response
 
         if task is None:
