@@ -12,6 +12,7 @@ import pytest
 import outlast
 from evidence.servers import closed_port, closes, serving
 from outlast import events as e
+from outlast.hooks import CallHook, PerCallHook
 from outlast.testing import VirtualClock, no_retries
 
 
@@ -118,6 +119,51 @@ def test_leaving_the_loop_from_a_body_is_its_end(
         with attempt:
             break
     assert [type(event) for event in events] == [e.AttemptEnded, e.Stopped]
+
+
+def left(**options: Any) -> None:
+    for attempt in outlast.attempts(remote=True, write=False, **options):
+        with attempt:
+            raise ConnectionRefusedError(111, "Connection refused")
+        break
+
+
+def left_in_a_task(**options: Any) -> None:
+    async def main() -> None:
+        async for attempt in outlast.attempts(remote=True, write=False, **options):
+            with attempt:
+                raise ConnectionRefusedError(111, "Connection refused")
+            break
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("leave", [left, left_in_a_task])
+def test_leaving_the_loop_after_a_failure_is_its_end(leave: Any, clock: VirtualClock) -> None:
+    """Nobody waits for it any longer: a log would take later calls for more of one outage."""
+    ends: list[Any] = []
+
+    class Hook(PerCallHook):
+        def begin(self, *_: Any) -> CallHook:
+            return Told()
+
+    class Told(CallHook):
+        def __call__(self, event: e.Event) -> None:
+            pass
+
+        def end(self, error: BaseException | None) -> None:
+            ends.append(type(error))
+
+    leave(observe=Hook())
+    assert ends == [GeneratorExit]
+
+
+def test_an_attempt_is_made_once(clock: VirtualClock) -> None:
+    for attempt in outlast.attempts(remote=True, write=True):
+        with attempt:
+            pass
+        with pytest.raises(RuntimeError, match="an attempt is made once"):
+            attempt.__enter__()
 
 
 def test_such_a_loop_can_be_run_again(clock: VirtualClock) -> None:

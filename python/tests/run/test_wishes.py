@@ -170,6 +170,17 @@ def test_exceptions_that_count_as_a_server_that_is_away(clock: VirtualClock) -> 
             outlast.retry(**wrong, on=Away)(ask)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"on": "x"}, {"on": [KeyError]}, {"on": BaseException}, {"ready": "http://graph:8080/readyz"}],
+)
+def test_what_is_of_another_type_is_told_before_an_outage(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="outlast: (on=|ready) "):
+        outlast.retry(**READ, **wrong)(print)
+    with pytest.raises(TypeError, match="outlast: (on=|ready) "):
+        outlast.attempts(**READ, **wrong)
+
+
 @pytest.mark.parametrize("run", [asyncio.run, lambda coroutine: trio.run(lambda: coroutine)])
 def test_a_time_limit_for_each_attempt(run: Any) -> None:
     made: list[int] = []

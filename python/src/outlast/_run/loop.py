@@ -21,24 +21,32 @@ if TYPE_CHECKING:
 
 
 class _Loop:
-    """The loop's part that waits for nothing."""
+    """The loop's part that waits for nothing. What is in a ``for`` is another object, so that
+    the call has ended, for its hooks too, once nobody has that: a body may leave the loop.
+    """
 
     def __init__(self, task: Task, reraise: bool) -> None:
         self._task, self._reraise = task.begun(), reraise
         self._driver = Driver(self._task)
         self._steps = self._driver.steps()
-        self._step: Step | None = None
+        self.step: Step | None = None
+        self._open = True
         self._ended: Ended | None = None
         self._block: AttemptBlock | None = None
         self._number = 0
+
+    @property
+    def task(self) -> Task:
+        """The call's."""
+        return self._task
 
     def go_on(self, done: Done | None) -> None:
         """Tell how the last step ended, and get the next."""
         with Within(None):  # what is done besides the attempts is no part of one around it
             try:
-                self._step = next(self._steps) if done is None else self._steps.send(done)
+                self.step = next(self._steps) if done is None else self._steps.send(done)
             except StopIteration as end:
-                self._step, self._ended = None, end.value
+                self.step, self._ended = None, end.value
 
     def begin(self) -> None:
         """Go on after a body, which must have been an attempt."""
@@ -49,10 +57,10 @@ class _Loop:
 
     def ready(self) -> AttemptBlock | None:
         """The next attempt, if it is next."""
-        if not isinstance(self._step, MakeAttempt):
+        if not isinstance(self.step, MakeAttempt):
             return None
         self._number += 1
-        self._block = AttemptBlock(self, self._number, self._step.within)
+        self._block = AttemptBlock(self, self._number, self.step.within)
         return self._block
 
     def failure(self) -> BaseException | None:
@@ -60,13 +68,27 @@ class _Loop:
         ended, self._ended = self._ended, None
         if ended is None:
             return None
-        self._driver.close()
+        self._close()
         if ended.error is not None and ended.raised is not None:
             ended.error.__cause__ = ended.raised
         if ended.error is not None or ended.outcome is None or ended.outcome.ok:
             return ended.error
         assert ended.raised is not None
         return failure_of(ended.outcome, self._task.call, ended.raised, self._reraise)
+
+    def look_away(self) -> None:
+        """End the watch."""
+        self._driver.look_away()
+
+    def leave(self) -> None:
+        """Nobody goes on with it."""
+        if self._open:
+            self._driver.error = GeneratorExit()
+            self._close()
+
+    def _close(self) -> None:
+        self._open = False
+        self._driver.close()
 
 
 class AttemptBlock:
@@ -84,6 +106,8 @@ class AttemptBlock:
         self._within = within
 
     def __enter__(self) -> AttemptBlock:
+        if self.over:
+            raise RuntimeError("outlast: an attempt is made once: the loop gives the next one")
         self._within.__enter__()
         return self
 
@@ -106,66 +130,80 @@ class AttemptBlock:
 _SUCCESS = Result(exit_code=0)
 
 
-class AttemptLoop(_Loop):
+class AttemptLoop:
     """The attempts, in a ``for``."""
+
+    def __init__(self, task: Task, reraise: bool) -> None:
+        self._loop = _Loop(task, reraise)
 
     def __iter__(self) -> AttemptLoop:
         return self
 
     def __next__(self) -> AttemptBlock:
-        self.begin()
-        carry_out = perform.performer(self._task, _never, clock.current().sleep, None)
+        loop = self._loop
+        loop.begin()
+        carry_out = perform.performer(loop.task, _never, clock.current().sleep, None)
         try:
-            while self._step is not None:
-                block = self.ready()
+            while loop.step is not None:
+                block = loop.ready()
                 if block is not None:
                     return block
                 try:
                     with Within(None):
-                        done = Done(carry_out(self._step))
+                        done = Done(carry_out(loop.step))
                 except BaseException as e:
                     done = Done(error=e)
-                self.go_on(done)
+                loop.go_on(done)
         finally:
-            self._driver.look_away()
-        raise self.failure() or StopIteration
+            loop.look_away()
+        raise loop.failure() or StopIteration
+
+    def __del__(self) -> None:
+        self._loop.leave()
 
 
-class AsyncAttemptLoop(_Loop):
+class AsyncAttemptLoop:
     """The attempts, in an ``async for``."""
+
+    def __init__(self, task: Task, reraise: bool) -> None:
+        self._loop = _Loop(task, reraise)
 
     def __aiter__(self) -> AsyncAttemptLoop:
         return self
 
     async def __anext__(self) -> AttemptBlock:
-        self.begin()
+        loop = self._loop
+        loop.begin()
         try:
-            while self._step is not None:
-                block = self.ready()
+            while loop.step is not None:
+                block = loop.ready()
                 if block is not None:
                     return block
                 try:
                     with Within(None):
-                        done = Done(await self._carry_out(self._step))
-                except GeneratorExit as e:
-                    self._driver.error = e
-                    self._driver.close()
+                        done = Done(await _carry_out(loop.step, loop.task))
+                except GeneratorExit:
+                    loop.leave()
                     raise
                 except BaseException as e:
                     done = Done(error=e)
-                self.go_on(done)
+                loop.go_on(done)
         finally:
-            self._driver.look_away()
-        raise self.failure() or StopAsyncIteration
+            loop.look_away()
+        raise loop.failure() or StopAsyncIteration
 
-    async def _carry_out(self, step: Step) -> object:
-        match step:
-            case Wait(seconds):
-                await clock.current().asleep(seconds)
-                return None
-            case WatchedWait():
-                return await step.await_()
-        return await perform.aperform(step, self._task, None)
+    def __del__(self) -> None:
+        self._loop.leave()
+
+
+async def _carry_out(step: Step, task: Task) -> object:
+    match step:
+        case Wait(seconds):
+            await clock.current().asleep(seconds)
+            return None
+        case WatchedWait():
+            return await step.await_()
+    return await perform.aperform(step, task, None)
 
 
 def _never() -> Result:

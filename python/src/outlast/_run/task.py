@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .._call.call import Call
     from .._policy.document import Document
     from .._time.clock import Now
+    from .._watch.readiness import Readiness
     from .options import RunOptions
     from .overrides import CallOptions
 
@@ -47,7 +48,7 @@ class Task:
         options: What else the caller wants.
 
     Raises:
-        TypeError: If there is no such option, or *secrets* is one text.
+        TypeError: If there is no such option, or one is of another type.
     """
 
     def __init__(
@@ -73,6 +74,9 @@ class Task:
         self.repairs = repairs
         self.attempts = _counted(attempts)
         self._on = on
+        for each in on:
+            if not (isinstance(each, type) and issubclass(each, Exception)):
+                raise TypeError(f"outlast: on= has {each!r}, and takes subclasses of Exception")
         if on and call.write and (not call.repeatable or options.get("only_request")):
             raise ValueError(
                 "outlast: on= is for reads, and for writes that are repeatable and claim no "
@@ -82,7 +86,7 @@ class Task:
         self.only_request = options.get("only_request", False)
         self._result_of = options.get("result_of")
         self._watched = watched
-        self.ready = options.get("ready")
+        self.ready = _looks(options.get("ready"))
         self._observe = options.get("observe")
         self._secrets = Secrets(options.get("secrets", ()))
         self.call = call
@@ -127,7 +131,7 @@ class Task:
         policy, max_wait = wanted.pop("policy", task.policy), wanted.pop("max_wait", None)
         task.policy = chosen(policy, max_wait)
         task.attempts = _counted(wanted.pop("attempts", task.attempts))
-        task.ready = wanted.pop("ready", task.ready)
+        task.ready = _looks(wanted.pop("ready", task.ready))
         task._observe = wanted.pop("observe", task._observe)
         if "secrets" in wanted:
             task._secrets = Secrets(wanted.pop("secrets"))
@@ -290,6 +294,13 @@ class Task:
 
 
 _NOTHING: AbstractContextManager[None] = nullcontext()
+
+
+def _looks(ready: Readiness | None) -> Readiness | None:
+    """What can look whether a server is back."""
+    if ready is not None and not hasattr(ready, "watch"):
+        raise TypeError(f"outlast: ready is {ready!r}; expected such as outlast.ready.Server(url)")
+    return ready
 
 
 def _counted(attempts: int | None) -> int | None:

@@ -36,7 +36,8 @@ class LogHook(PerCallHook):
         _all.add(self)
 
     def _forget(self) -> None:
-        self._lock = threading.Lock()
+        # A call that is thrown away ends wherever the interpreter collects it, so perhaps here.
+        self._lock = threading.RLock()
         self._outages: dict[tuple[str, str], Outage] = {}
 
     def begin(self, call: Call, policy: str, command: str) -> CallHook:  # noqa: ARG002
