@@ -5,7 +5,7 @@ Nothing of the plugin is loaded before a call's first failure.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._call.action import Action, Matched, Retry, Stop, Wake, Why
 from ._call.call import Call
@@ -36,6 +36,14 @@ from ._run.options import RunOptions
 from ._run.overrides import CallOptions, options
 from ._run.policy import Policy
 from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import clients as clients
+    from . import events as events
+    from . import hooks as hooks
+    from . import journal as journal
+    from . import ready as ready
+    from . import testing as testing
 
 
 def __getattr__(name: str) -> Any:

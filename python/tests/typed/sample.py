@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar, overload
 
+import aiohttp
+import httpx
+import requests
 from typing_extensions import assert_type
 
 import outlast
@@ -99,6 +102,13 @@ async def uses(client: Client) -> None:
     with outlast.options(budget=5, attempts=2):
         plain("u")
     assert_type(outlast.Policy("network").with_max_wait(60), outlast.Policy)
+    transport = outlast.clients.httpx.Transport(max_wait=60, repeatable=["PUT /notes/*"])
+    httpx.Client(transport=transport)
+    requests.Session().mount("https://", outlast.clients.requests.HTTPAdapter(attempts=2))
+    async with outlast.clients.aiohttp.session(budget=5) as session:
+        assert_type(session, aiohttp.ClientSession)
+    assert_type(outlast.clients.urllib3.PoolManager().request("GET", "u").status, int)
+    outlast.retry(remote=True, write=True, ready=outlast.ready.Server("http://graph:8080"))
 
 
 def wrong(client: Client) -> None:
@@ -109,4 +119,6 @@ def wrong(client: Client) -> None:
     client.put()  # wrong: an argument of a method is missing
     coroutine(1).upper()  # wrong: a coroutine is no value
     outlast.retry(write=False)  # wrong: remote must be said
+    outlast.clients.httpx.Transport(retries=5)  # wrong: there is no such option
+    outlast.clients.requests.HTTPAdapter(max_retries=5)  # wrong: nor such a one
     outlast.options(budgets=5)  # wrong: there is no such option

@@ -10,10 +10,16 @@ Each takes :class:`ClientOptions`. A client is imported by its own module only.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._clients.options import ClientOptions
 from .._clients.routes import ClientRequest
+
+if TYPE_CHECKING:
+    from . import aiohttp as aiohttp
+    from . import httpx as httpx
+    from . import requests as requests
+    from . import urllib3 as urllib3
 
 
 def __getattr__(name: str) -> Any:
