@@ -44,6 +44,8 @@ export class Requests {
   told: { readonly attempt: number; readonly signal: AbortSignal } | undefined;
   /** The server that its last request was sent to. */
   peer: Peer | undefined;
+  /** The origin that undici says its last request is for. */
+  origin: unknown;
 
   /** What its last request failed with. */
   lastError: object | undefined;
@@ -152,6 +154,7 @@ export class Requests {
    * @internal */
   made(request: object): void {
     this.#made++;
+    this.origin = (request as { readonly origin?: unknown }).origin;
     this.#open.add(request);
     this.#outer?.made(request);
   }

@@ -1,8 +1,8 @@
 /** Which hooks are in force, and how they are told. */
 
 import { debuglog } from "node:util";
-import type { Call } from "../call/call.js";
-import type { CallEvent } from "./events.js";
+import { line } from "../evidence/failures.js";
+import type { CallEvent, Told } from "./events.js";
 import type { CallHook, Hook, PerCallHook } from "./hook.js";
 import { logTo } from "./logs.js";
 
@@ -39,12 +39,7 @@ export function isAnybodyTold(): boolean {
 }
 
 /** What is told of a call that begins. */
-export function begin(
-  all: readonly Hook[],
-  call: Call,
-  policy: string,
-  command: string,
-): readonly CallHook[] {
+export function begin(all: readonly Hook[], { call, policy, command }: Told): CallHook[] {
   const begun = all.map((hook) =>
     typeof hook === "function"
       ? { tell: hook }
@@ -69,11 +64,16 @@ export function around<T>(
 ): Promise<T> {
   const within = (inner: () => Promise<T>, hook: CallHook) => () => {
     let made: Promise<T> | undefined;
+    let thrown: { error: unknown } | undefined;
     const once = () => {
-      made ??= inner();
+      made ??= inner().catch((error) => {
+        thrown = { error };
+        throw error;
+      });
       return made;
     };
-    guarded("an attempt's begin", () => hook.attempt!(number, at, once));
+    const isOwn = (error: unknown) => thrown?.error === error;
+    guarded("an attempt's begin", () => hook.attempt!(number, at, once), isOwn);
     return once(); // a hook that fails keeps no attempt from being made
   };
   return all.filter((hook) => hook.attempt).reduceRight(within, make)();
@@ -86,12 +86,28 @@ export function end(all: readonly CallHook[], error?: unknown): void {
   }
 }
 
-/** What a hook's function gives; none where it throws, and that is warned of. */
-function guarded<T>(at: string, ofHook: () => T): T | undefined {
+/** What a hook's function gives; none where it throws, and that is warned of. Many are `async`:
+ * one that rejects later must not end the process.
+ *
+ * @param isKnown Whether an error is none of the hook's. */
+function guarded<T>(
+  at: string,
+  ofHook: () => T,
+  isKnown?: (error: unknown) => boolean,
+): T | undefined {
+  const failed = (error: unknown) => {
+    if (!isKnown?.(error)) {
+      process.emitWarning(`outlast: a hook failed at ${at}: ${line(error)}`);
+    }
+  };
   try {
-    return ofHook();
+    const given = ofHook();
+    if (given instanceof Promise) {
+      given.catch(failed);
+    }
+    return given;
   } catch (error) {
-    process.emitWarning(`outlast: a hook failed at ${at}: ${error}`);
+    failed(error);
     return undefined;
   }
 }

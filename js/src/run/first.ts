@@ -6,6 +6,7 @@ import { Requests } from "../evidence/requests.js";
 import { startWatching } from "../evidence/watch.js";
 import { NEVER } from "../time/abort.js";
 import type { AttemptContext } from "./options.js";
+import type { Telling } from "./telling.js";
 
 /** A first attempt that is made before its call is anything: most succeed, and need nothing of
  * that. */
@@ -15,6 +16,8 @@ export interface First {
   readonly started: number;
   /** How it ended. */
   readonly result: Promise<Result>;
+  /** Who was told that it began; none: nobody is told of the call. */
+  readonly telling: Telling | undefined;
 }
 
 const FIRST: AttemptContext = { attempt: 1, signal: NEVER };

@@ -4,11 +4,11 @@ import { checkMembers } from "../arguments/members.js";
 import { type Call, checkCall } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
 import { checkResult, type Result, succeeded } from "../call/result.js";
-import { type Claim, type Doubt, Requests } from "../evidence/requests.js";
+import type { Claim, Doubt, Requests } from "../evidence/requests.js";
 import { type Attempted, abortedResult, resultAfter } from "../evidence/result-of.js";
-import type { CallEvent, Told } from "../hooks/events.js";
-import type { CallHook, Hook } from "../hooks/hook.js";
-import { around, begin, end, getHooks, tell } from "../hooks/hooks.js";
+import type { CallEvent } from "../hooks/events.js";
+import type { Hook } from "../hooks/hook.js";
+import { getHooks } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
 import type { Decider } from "../policy/decider.js";
 import { randomSeed } from "../policy/session.js";
@@ -21,9 +21,7 @@ import type { First } from "./first.js";
 import type { TimeLimit } from "./limit.js";
 import { retriesAreOff } from "./off.js";
 import { type ErrorKind, RUN_OPTIONS, type RunOptions } from "./options.js";
-
-/** An event without what all events have. */
-type Untold<E> = E extends CallEvent ? Omit<E, keyof Told> : never;
+import { Telling, type Untold } from "./telling.js";
 
 /** What this package itself says of a call. */
 export interface Own {
@@ -51,8 +49,7 @@ export class Task {
   readonly #options: RunOptions;
   readonly #own: Own;
   readonly #secrets: Secrets;
-  readonly #told: Pick<Told, "call" | "command">;
-  readonly #hooks: readonly CallHook[];
+  readonly #telling: Telling;
 
   /** @throws TypeError or RangeError if an argument is wrong. */
   constructor(policy: Decider, call: Call, options: RunOptions, own: Own) {
@@ -67,15 +64,15 @@ export class Task {
     this.#options = options;
     this.#own = own;
     this.#secrets = new Secrets(options.secrets);
-    const { command = "", hooks = [] } = own;
-    this.#told = { call: this.#secrets.call(call), command };
-    const all = [...getHooks(), ...(options.observe ? [options.observe] : []), ...hooks];
-    this.#hooks = begin(all, this.#told.call, policy.name, command);
+    const { command = "", hooks = [], first } = own;
+    const told = () => ({ call: this.#secrets.call(call), command, policy: policy.name });
+    this.#telling = first?.telling ?? new Telling(hooksFor(options.observe), told());
+    this.#telling.join(hooks);
   }
 
   /** What the call is called, for an error. */
   get label(): string | undefined {
-    return this.#told.call.label;
+    return this.#telling.told.call.label;
   }
 
   /** Milliseconds that an attempt may take. */
@@ -151,22 +148,19 @@ export class Task {
 
   /** Tells hooks of an event. */
   tell(event: Untold<CallEvent>): void {
-    if (this.#hooks.length > 0) {
-      const told = { ...event, ...this.#told, policy: this.policy.name };
-      apart(() => tell(told, this.#hooks));
-    }
+    this.#telling.tell(event);
   }
 
   /** Makes an attempt, in what hooks want around it. */
   around<T>(number: number, at: number, make: () => Promise<T>): Promise<T> {
-    return apart(() => around(this.#hooks, number, at, make));
+    return this.#telling.around(number, at, make);
   }
 
   /** Tells hooks that nothing more comes of the call.
    *
    * @param error What ended it, if it has no outcome. */
   ended(error?: unknown): void {
-    apart(() => end(this.#hooks, error));
+    this.#telling.ended(error);
   }
 
   /** Fixes what the call goes by, at its first failure. Tells of that, if the policy is
@@ -228,10 +222,9 @@ function isOfKind(error: unknown, kind: ErrorKind): boolean {
   return isClass ? error instanceof kind : (kind as (error: unknown) => boolean)(error);
 }
 
-/** Does what hooks want. What they send, as to who counts, is no part of the attempts beside
- * it. */
-function apart<T>(work: () => T): T {
-  return new Requests().within(work);
+/** Who hears of a call that begins now. */
+export function hooksFor(observe: Hook | undefined): readonly Hook[] {
+  return observe ? [...getHooks(), observe] : getHooks();
 }
 
 /** What looks at the server. No look belongs to a time that is not real, unless it is the

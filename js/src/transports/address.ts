@@ -13,41 +13,55 @@ const BLIND: Watch = { seen: () => ({ down: false }), stop: () => {} };
 /** Looks at a request's own address, if the request was seen to go there: behind a proxy, or by a
  * connection that is made in another way, a look would see another server. */
 export class OwnAddress implements Watcher {
-  readonly #to: Peer;
-  readonly #target: string | URL;
-  #isDirect = false; // the last attempt led there
+  readonly #url: URL | undefined;
+  readonly #health: string | undefined;
+  #target: string | URL | undefined; // none: the last attempt led elsewhere
 
   /**
-   * @param url Where the request goes.
+   * @param url Where the request goes; none: what was seen of the last attempt says it.
    * @param health What is asked for there, as a path; none: whether it accepts.
    */
-  constructor(url: URL, health: string | undefined) {
-    const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-    this.#to = { host: bare(url.hostname), port };
-    this.#target = health ? new URL(health, url.origin) : `tcp://${url.hostname}:${port}`;
+  constructor(url: URL | undefined, health: string | undefined) {
+    this.#url = url;
+    this.#health = health;
   }
 
   /** An attempt has ended, by an error or an answer. To be called as a part of it. */
   async ended(error?: unknown): Promise<void> {
-    const { peer } = Requests.current() ?? {};
-    const end = endOf(error);
-    this.#isDirect = end ? this.#isTo(end, error) : peer !== undefined && (await this.#has(peer));
+    const { peer, origin } = Requests.current() ?? {};
+    const url = this.#url ?? (URL.canParse(String(origin)) ? new URL(String(origin)) : undefined);
+    this.#target = url && (await this.#targetAt(url, peer, error));
   }
 
   watch(eager: boolean, news: () => void): Watch {
-    return this.#isDirect ? watcherOf(this.#target).watch(eager, news) : BLIND;
+    return this.#target ? watcherOf(this.#target).watch(eager, news) : BLIND;
   }
 
-  /** Whether a connection that was not made was one to the address. */
-  #isTo({ host, port }: Peer, error: unknown): boolean {
-    return bare(host) === this.#to.host && port === this.#to.port && led(error, this.#to);
+  async #targetAt(
+    url: URL,
+    peer: Peer | undefined,
+    error: unknown,
+  ): Promise<string | URL | undefined> {
+    const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+    const to = { host: bare(url.hostname), port };
+    const end = endOf(error);
+    const isDirect = end ? isTo(end, error, to) : peer !== undefined && (await isOf(peer, to));
+    const target = this.#health
+      ? new URL(this.#health, url.origin)
+      : `tcp://${url.hostname}:${port}`;
+    return isDirect ? target : undefined;
   }
+}
 
-  /** Whether the server at the other end of a connection has the address. */
-  async #has({ host, port }: Peer): Promise<boolean> {
-    const found = await lookup(this.#to.host, { all: true }).catch(() => []);
-    return port === this.#to.port && found.some(({ address }) => address === host);
-  }
+/** Whether a connection that was not made was one to an address. */
+function isTo({ host, port }: Peer, error: unknown, to: Peer): boolean {
+  return bare(host) === to.host && port === to.port && led(error, to);
+}
+
+/** Whether the server at the other end of a connection has an address. */
+async function isOf({ host, port }: Peer, to: Peer): Promise<boolean> {
+  const found = await lookup(to.host, { all: true }).catch(() => []);
+  return port === to.port && found.some(({ address }) => address === host);
 }
 
 function bare(host: string): string {

@@ -1,5 +1,7 @@
 /** What requests send, so that it can be sent again. */
 
+import type { Readable } from "node:stream";
+
 /** What one request sends. */
 export interface Body<T = unknown> {
   /** It cannot be sent again. */
@@ -20,9 +22,8 @@ export function constant<T>(body: T): Body<T> {
 /** Whether a body can be sent as often as one likes: a text, bytes, a form, a blob. */
 export function isConstant(body: unknown): boolean {
   return (
-    body === undefined ||
     body === null ||
-    typeof body === "string" ||
+    (typeof body !== "object" && typeof body !== "function") ||
     ArrayBuffer.isView(body) ||
     body instanceof ArrayBuffer ||
     CONSTANT.includes((body as Record<symbol, unknown>)[Symbol.toStringTag])
@@ -51,9 +52,14 @@ class Pieces implements Body<AsyncIterable<unknown>> {
   #source: AsyncIterator<unknown> | Iterator<unknown> | undefined;
   readonly #read: (Promise<Piece> | undefined)[] = [];
   #size = 0;
+  #sending = 0; // how often it has been sent
+  #isLeft = false; // who sends it has stopped to read
+  #isLast = false; // nobody sends it after that
 
   constructor(of: object) {
     this.#of = of;
+    // Nobody else hears of its failure until it is read.
+    (of as Partial<Readable>).on?.("error", () => {});
   }
 
   get isSpent(): boolean {
@@ -62,7 +68,16 @@ class Pieces implements Body<AsyncIterable<unknown>> {
 
   next(): AsyncIterable<unknown> {
     let at = 0;
-    return { [Symbol.asyncIterator]: () => ({ next: () => this.#at(at++) }) };
+    const sending = ++this.#sending;
+    this.#isLeft = false;
+    const left = async () => {
+      if (sending === this.#sending) {
+        this.#isLeft = true;
+        this.#closeIfLeft();
+      }
+      return { done: true, value: undefined } as const;
+    };
+    return { [Symbol.asyncIterator]: () => ({ next: () => this.#at(at++), return: left }) };
   }
 
   /** Reads a piece, or gets it again. */
@@ -83,10 +98,17 @@ class Pieces implements Body<AsyncIterable<unknown>> {
     return piece;
   }
 
-  /** Ends the source, if it has been begun. */
+  /** Closes the source, once nobody reads it any more: a server may answer before it has read all
+   * of a request. */
   end(failed: boolean): void {
-    if (failed) {
-      Promise.resolve(this.#source?.return?.()).catch(() => {}); // nobody wants it
+    this.#isLast = true;
+    this.#isLeft ||= failed;
+    this.#closeIfLeft();
+  }
+
+  #closeIfLeft(): void {
+    if (this.#isLast && this.#isLeft) {
+      close(this.#of, this.#source).catch(() => {}); // nobody wants it
     }
   }
 }
@@ -94,6 +116,23 @@ class Pieces implements Body<AsyncIterable<unknown>> {
 /** A body that can be read but once. */
 export function keeping(body: object): Body<AsyncIterable<unknown>> {
   return new Pieces(body);
+}
+
+/** Closes what is read, also if nothing of it was. */
+async function close(
+  of: Partial<Readable>,
+  begun: AsyncIterator<unknown> | Iterator<unknown> | undefined,
+): Promise<void> {
+  if (of.destroy) {
+    of.destroy();
+  } else {
+    await (begun ?? iteratorOf(of)).return?.();
+  }
+}
+
+/** Whether something can be read piece by piece. */
+export function isRead(body: unknown): body is object {
+  return Symbol.asyncIterator in Object(body);
 }
 
 function iteratorOf(body: object): AsyncIterator<unknown> | Iterator<unknown> {
@@ -114,6 +153,9 @@ export function streamOf(pieces: AsyncIterable<unknown>): ReadableStream {
         } else {
           to.enqueue(value);
         }
+      },
+      async cancel() {
+        await source.return?.();
       },
     },
     { highWaterMark: 0 }, // nothing is read before it is asked for

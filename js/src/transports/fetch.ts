@@ -1,7 +1,10 @@
 /** A `fetch` that rides out a restart. */
 
+import { AsyncLocalStorage } from "node:async_hooks";
+import { Readable } from "node:stream";
+import { Requests } from "../evidence/requests.js";
 import { discard } from "../evidence/response.js";
-import { type Body, constant, isConstant, keeping, streamOf } from "./bodies.js";
+import { type Body, constant, isConstant, isRead, keeping, streamOf } from "./bodies.js";
 import { type Answer, isWithin, type Passed, pass } from "./passing.js";
 import { Settings, type TransportOptions } from "./settings.js";
 
@@ -38,16 +41,50 @@ export function retryingFetch<F extends (...args: never[]) => unknown = Fetch>(
 ): RetryingFetch<F> {
   const { fetch: base, ...rest } = options;
   const settings = new Settings(rest);
-  const send = (input: Input, init?: Init) =>
-    ((base ?? globalThis.fetch) as unknown as Fetch)(input, init);
   const retrying = (input: Input, init?: Init & { outlast?: TransportOptions }) => {
     if (isWithin()) {
       return send(input, bare(init));
     }
-    const chosen = settings.for(init?.outlast);
-    return pass(chosen, passed(chosen, input, bare(init), send));
+    try {
+      const chosen = settings.for(init?.outlast);
+      return pass(chosen, passed(chosen, input, bare(init), send));
+    } catch (error) {
+      return Promise.reject(error); // of options that there are not
+    }
   };
+  const send = (base as unknown as Fetch | undefined) ?? processesOwn(retrying);
   return retrying as unknown as RetryingFetch<F>;
+}
+
+/** The requests that are made by the `fetch` of the process now, and for whom. */
+const under = new AsyncLocalStorage<Under>();
+
+interface Under {
+  readonly by: unknown;
+  readonly attempt: Requests | undefined;
+  readonly around: Under | undefined;
+}
+
+/** The `fetch` of the process, also if it was replaced after this, as tests do. Where it leads
+ * back, since `by` was put in its place, it is the one that was there before. */
+function processesOwn(by: unknown): Fetch {
+  const before = globalThis.fetch;
+  return (input, init) => {
+    const now = globalThis.fetch;
+    if (now === before || now === by) {
+      return before(input, init);
+    }
+    const around = under.getStore();
+    if (isUnder(by, around)) {
+      return before(input, init);
+    }
+    return under.run({ by, attempt: Requests.current(), around }, () => now(input, init));
+  };
+}
+
+function isUnder(by: unknown, around: Under | undefined): boolean {
+  const isIts = around?.by === by && (!around?.attempt || around.attempt.running !== undefined);
+  return isIts || (around !== undefined && isUnder(by, around.around));
 }
 
 /** What `fetch` knows of what it is given. */
@@ -78,10 +115,14 @@ function passed(
         ? {
             method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
             url: new URL(url),
+            isHostKnown: true,
             headers: () => new Headers(init?.headers ?? request?.headers),
             signal: init?.signal ?? request?.signal,
           }
         : undefined;
+    },
+    get isGivenUp() {
+      return (init?.signal ?? request?.signal)?.aborted === true;
     },
     body: bodyOf(request, init),
     async send(sent, context) {
@@ -107,17 +148,23 @@ function bodyOf(request: Request | undefined, init: Init | undefined): Body<Sent
   if (isConstant(body)) {
     return AS_GIVEN;
   }
-  if (body instanceof ReadableStream) {
-    const pieces = keeping(body);
-    return {
-      get isSpent() {
-        return pieces.isSpent;
-      },
-      next: () => [undefined, { body: streamOf(pieces.next()) }],
-      end: (failed) => pieces.end?.(failed),
-    };
+  if (!isRead(body)) {
+    return { isSpent: true, next: () => undefined }; // only the client knows how to read it
   }
-  return { isSpent: true, next: () => undefined }; // what only the client knows how to read
+  const pieces = keeping(body);
+  // Of the kind that it was of: node-fetch, for one, knows Node's streams only.
+  const again = "pipe" in body ? nodesStreamOf : streamOf;
+  return {
+    get isSpent() {
+      return pieces.isSpent;
+    },
+    next: () => [undefined, { body: again(pieces.next()) as BodyInit }],
+    end: (failed) => pieces.end?.(failed),
+  };
+}
+
+function nodesStreamOf(pieces: AsyncIterable<unknown>): Readable {
+  return Readable.from(pieces, { objectMode: false });
 }
 
 /** A request's own body can be had again only by a copy, which is in memory then. */
@@ -134,9 +181,11 @@ function cloned(request: Request): Body<Sent> {
 }
 
 function answerOf(response: Response): Answer<Response> {
+  const { status, headers } = response;
   return {
-    status: response.status,
-    retryAfter: response.headers.get("retry-after"),
+    status,
+    // A mock may have no headers.
+    retryAfter: status >= 400 ? headers?.get("retry-after") : undefined,
     value: response,
     drop: () => discard(response),
   };

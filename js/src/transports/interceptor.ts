@@ -1,5 +1,6 @@
 /** Requests by undici that ride out a restart. */
 
+import { context as current, inContext } from "../evidence/requests.js";
 import type { AttemptContext } from "../run/options.js";
 import { onAbort } from "../time/abort.js";
 import { type Body, constant, isConstant, keeping } from "./bodies.js";
@@ -65,14 +66,25 @@ function bare(asked: Options): Options {
 
 const NOTHING = () => {};
 
+/** Stands for the origin of a pool, which its requests need not say. */
+const NO_HOST = "http://host.invalid";
+
+/** A path may begin with two slashes, which alone would name another host. */
+function urlOf(path: string, origin: string | URL): URL | undefined {
+  const of = /^https?:/.test(path) ? path : String(origin).replace(/\/$/, "") + path;
+  return URL.canParse(of) ? new URL(of) : undefined;
+}
+
 /** One request, as often as it takes. What its caller gets is a function that hands it over. */
 class Exchange implements Passed<() => void, unknown> {
   readonly body: Body<unknown>;
+  readonly isGivenUp = false; // undici does not tell of it before it has begun
   readonly #dispatch: Dispatch;
   readonly #options: Options;
   readonly #to: Handler;
   readonly #tongue: Tongue;
   readonly #given = new Given();
+  readonly #around = current();
   #isStarted = false;
 
   constructor(dispatch: Dispatch, options: Options, to: Handler) {
@@ -85,14 +97,19 @@ class Exchange implements Passed<() => void, unknown> {
 
   asked(): Asked | undefined {
     const { origin, path, method, headers } = this.#options;
-    return URL.canParse(path, origin)
-      ? {
-          method: method.toUpperCase(),
-          url: new URL(path, origin),
-          headers: () => headersOf(headers),
-          signal: this.#given.signal,
-        }
-      : undefined;
+    const given = this.#given;
+    const url = urlOf(path, origin ?? NO_HOST);
+    return (
+      url && {
+        method: method.toUpperCase(),
+        url,
+        isHostKnown: origin !== undefined,
+        headers: () => headersOf(headers),
+        get signal() {
+          return given.signal;
+        },
+      }
+    );
   }
 
   send(body: unknown, context: AttemptContext | undefined): Promise<Answer<() => void>> {
@@ -118,6 +135,12 @@ class Exchange implements Passed<() => void, unknown> {
       this.#isStarted = true;
       this.#tongue.start(this.#to, this.#given, context);
     }
+  }
+
+  /** Tells the caller of something. What that makes it do, such as to follow a redirect, is no
+   * part of the attempt. */
+  tell(pass: () => void): void {
+    inContext(this.#around, pass);
   }
 
   /** Tells the caller that the request has failed. */
@@ -219,7 +242,7 @@ class Attempt implements Hearer {
     this.forget();
     if (status < 400) {
       this.#state = "passed";
-      passOn();
+      this.#exchange.tell(passOn);
       this.#resolve({ status, retryAfter, value: NOTHING, drop: NOTHING });
       return;
     }
@@ -234,7 +257,7 @@ class Attempt implements Hearer {
     if (this.#state === "held") {
       this.#held.push(passOn);
     } else if (this.#state !== "dropped") {
-      passOn();
+      this.#exchange.tell(passOn);
     }
   }
 
@@ -277,12 +300,7 @@ class Attempt implements Hearer {
 }
 
 function bodyOf(body: unknown): Body<unknown> {
-  if (isConstant(body)) {
-    return constant(body);
-  }
-  // Nobody else hears of its failure until it is read.
-  (body as { on?: (name: string, hear: () => void) => void }).on?.("error", () => {});
-  return keeping(body as object);
+  return isConstant(body) ? constant(body) : keeping(body as object);
 }
 
 /** Headers as undici takes them: names and values in turn, pairs, or an object. */

@@ -1,16 +1,17 @@
 /** Passes a request on, again if need be. */
 
+import type { Call } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
 import type { Result } from "../call/result.js";
 import type { Requests } from "../evidence/requests.js";
 import { retryAfterOf } from "../evidence/response.js";
-import { isAnybodyTold } from "../hooks/hooks.js";
 import { remember } from "../retry.js";
 import { currentAttempt } from "../run/attempt.js";
 import { beginFirst, endFirst } from "../run/first.js";
 import type { AttemptContext } from "../run/options.js";
 import { run } from "../run/run.js";
 import type { Own } from "../run/task.js";
+import type { Telling } from "../run/telling.js";
 import type { Body } from "./bodies.js";
 import type { Asked, Settings } from "./settings.js";
 
@@ -33,6 +34,8 @@ export function isWithin(): boolean {
 export interface Passed<A, B> {
   /** What it asks for, once something of it is needed; none if that is no URL. */
   asked(): Asked | undefined;
+  /** Its caller has given it up before it was made. */
+  readonly isGivenUp: boolean;
   readonly body: Body<B>;
   /** Sends it once. The body is what this attempt sends. */
   send(body: B, context: AttemptContext | undefined): Promise<Answer<A>>;
@@ -45,29 +48,62 @@ export interface Passed<A, B> {
  * @throws The client's own error, if that is what the last attempt ended with.
  */
 export function pass<A, B>(settings: Settings, passed: Passed<A, B>): Promise<A> {
-  const requests = settings.isPlain && !isAnybodyTold() ? beginFirst() : undefined;
+  const isQuick = !settings.endsAttempts && !passed.isGivenUp && settings.isReady;
+  const requests = isQuick ? beginFirst() : undefined;
   if (!requests) {
     return ride(settings, passed);
   }
   const { body } = passed;
   const started = settings.now();
+  let told: Told = {};
+  const send = () => requests.within(() => begun(passed));
   const fail = (result: Promise<Answer<A>>) =>
-    ride(settings, passed, { requests, started, result });
-  return requests
-    .within(() => begun(passed))
-    .then(
-      (answer) => {
-        if (answer.status >= 400) {
-          return fail(Promise.resolve(answer));
-        }
-        endFirst(requests);
-        body.end?.(false);
-        const elapsed = settings.now() - started;
-        remember(answer.value, () => ok(elapsed));
-        return answer.value;
-      },
-      (error) => fail(Promise.reject(error)),
-    );
+    ride(settings, passed, { requests, started, result, ...told });
+  try {
+    told = settings.isTold ? beginTelling(settings, passed.asked()) : {};
+  } catch (error) {
+    return Promise.reject(error); // of a caller's own function
+  }
+  const { telling } = told;
+  return (telling ? sendTelling(telling, started, send) : send()).then(
+    (answer) => {
+      if (answer.status >= 400) {
+        return fail(Promise.resolve(answer));
+      }
+      endFirst(requests);
+      body.end?.(false);
+      const ended = settings.now();
+      telling?.succeeded(ok(started, ended), ended);
+      remember(answer.value, () => ok(started, ended));
+      return answer.value;
+    },
+    (error) => fail(Promise.reject(error)),
+  );
+}
+
+/** What was told of a request before its first attempt has failed. */
+interface Told {
+  readonly call?: Call | undefined;
+  readonly telling?: Telling | undefined;
+}
+
+function beginTelling(settings: Settings, asked: Asked | undefined): Told {
+  const call = asked && settings.call(asked);
+  return { call, telling: call && settings.telling(call) };
+}
+
+/** Sends a request in what hooks want around it. */
+async function sendTelling<A>(
+  telling: Telling,
+  started: number,
+  send: () => Promise<Answer<A>>,
+): Promise<Answer<A>> {
+  let answer: Answer<A>;
+  await telling.around(1, started, async () => {
+    answer = await send();
+    return answer.status < 400 ? { exitCode: 0 } : { httpStatus: answer.status };
+  });
+  return answer!;
 }
 
 function begun<A, B>(passed: Passed<A, B>): Promise<Answer<A>> {
@@ -78,14 +114,15 @@ function begun<A, B>(passed: Passed<A, B>): Promise<Answer<A>> {
   }
 }
 
-/** The outcome of a call that succeeded at once, in so many milliseconds. */
-function ok(elapsed: number): Outcome {
+/** The outcome of a call that succeeded at once. */
+function ok(started: number, ended: number): Outcome {
   const said = readOutcome({ type: "ok", attempts: 1, elapsed_us: 0, history: [] });
-  return { ...said, elapsed, result: { exitCode: 0 } };
+  const elapsed = Math.max(0, ended - started);
+  return { ...said, elapsed, result: { exitCode: 0, started, ended } };
 }
 
 /** A first attempt that was made, and failed. */
-interface Failed<A> {
+interface Failed<A> extends Told {
   readonly requests: Requests;
   readonly started: number;
   readonly result: Promise<Answer<A>>;
@@ -128,7 +165,8 @@ async function ride<A, B>(
   }
   failed?.result.catch(() => {}); // it is looked at later
   const policy = await settings.policy();
-  const { call, options, address } = settings.task(wanted);
+  const call = failed?.call ?? settings.call(wanted);
+  const { options, address } = settings.way(wanted);
   const first = failed?.requests.within(() => judge(1, failed.result));
   first?.catch(() => {}); // likewise
   const own: Own = {
@@ -136,7 +174,7 @@ async function ride<A, B>(
     isSpent: () => body.isSpent,
     // An answer's connection is not held while it waits.
     hooks: [({ type }) => type === "waiting" && drop()],
-    first: failed && first && { ...failed, result: first },
+    first: failed && first && { ...failed, telling: failed.telling, result: first },
   };
   try {
     const { outcome, raised, error } = await run(policy, attempt, call, options, own);

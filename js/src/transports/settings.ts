@@ -3,6 +3,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { anything, checkMembers, flag, type Members, optional } from "../arguments/members.js";
 import { CALL, type Call } from "../call/call.js";
+import { isAnybodyTold } from "../hooks/hooks.js";
+import { Secrets } from "../hooks/secrets.js";
 import type { Policy } from "../policy.js";
 import { policyOf } from "../retry.js";
 import {
@@ -12,6 +14,8 @@ import {
   type FailureOptions,
   type RunOptions,
 } from "../run/options.js";
+import { hooksFor } from "../run/task.js";
+import { Telling } from "../run/telling.js";
 import { currentClock, systemClock } from "../time/clock.js";
 import { isWatcher, type Ready, ready, type Watcher } from "../watch/readiness.js";
 import { parseTarget } from "../watch/target.js";
@@ -22,7 +26,7 @@ import { type ClientRequest, chosenBy, type Routes, routes } from "./routes.js";
 /** What a transport, or one request by it, can be told. */
 export interface TransportOptions
   extends Omit<CallOptions, "ready" | "repair">,
-    Pick<FailureOptions, "attemptTimeout" | "on"> {
+    Pick<FailureOptions, "attemptTimeout" | "on" | "onlyRequest"> {
   /** Decides: a policy, or the name of a built-in one. `network` unless given. */
   readonly policy?: Policy | string | undefined;
   /** The time for a request with all its attempts and waits, in milliseconds, above 0. It never
@@ -60,6 +64,7 @@ const OPTIONS: Members<TransportOptions> = {
   ...{ maxWait: CALL_OPTIONS.maxWait, attempts: CALL_OPTIONS.attempts },
   ...{ observe: anything, secrets: CALL_OPTIONS.secrets },
   ...{ attemptTimeout: FAILURE_OPTIONS.attemptTimeout, on: FAILURE_OPTIONS.on },
+  onlyRequest: anything,
   policy: anything,
   budget: CALL.budget,
   ready: (value, name) => value !== false && optional(ready)(value, name),
@@ -75,9 +80,8 @@ const SAFE: readonly string[] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 const KEY = "idempotency-key";
 
-/** A request's call, and how it is carried out. */
-export interface Task {
-  readonly call: Call;
+/** How a request's call is carried out. */
+export interface Way {
   readonly options: RunOptions;
   /** Its own address, if that is what is watched. */
   readonly address: OwnAddress | undefined;
@@ -87,6 +91,8 @@ export interface Task {
 export interface Asked {
   readonly method: string;
   readonly url: URL;
+  /** That the URL's host is where the request goes. */
+  readonly isHostKnown: boolean;
   headers(): Headers;
   readonly signal: AbortSignal | undefined;
 }
@@ -105,14 +111,12 @@ export function withOptions<T>(options: TransportOptions, work: () => T): T {
 
 /** What a transport was told. */
 export class Settings {
-  /** Decides. It is loaded with the first request. */
-  readonly policy: () => Promise<Policy>;
   readonly reraise: boolean;
   /** Attempts may be ended from here. */
   readonly endsAttempts: boolean;
-  /** Nothing is asked for that needs more of a first attempt than to be watched. */
-  readonly isPlain: boolean;
   readonly #options: TransportOptions;
+  readonly #secrets: Secrets;
+  #policy: Policy | undefined; // once it was asked for
   readonly #repeatable: ReturnType<typeof chosenBy>;
   readonly #keyed: ReturnType<typeof chosenBy>;
   readonly #refuses: ReturnType<typeof chosenBy>;
@@ -120,12 +124,10 @@ export class Settings {
 
   constructor(options: TransportOptions) {
     checkMembers(options, OPTIONS, "the options of a transport");
-    const { policy = "network", reraise = true } = options;
     this.#options = options;
-    this.policy = () => policyOf(policy);
-    this.reraise = reraise;
+    this.#secrets = new Secrets(options.secrets);
+    this.reraise = options.reraise ?? true;
     this.endsAttempts = Boolean(options.signal ?? options.attemptTimeout);
-    this.isPlain = !this.endsAttempts && !options.observe;
     this.#repeatable = chosenBy(options.repeatable ?? false);
     this.#keyed = chosenBy(options.honoursKey ?? false);
     this.#refuses = chosenBy(options.refusesBeforeActing ?? false);
@@ -157,10 +159,32 @@ export class Settings {
     return (this.#options.clock ?? currentClock()).now();
   }
 
-  /** What is made of a request. */
-  task(asked: Asked): Task {
-    const { method, url } = asked;
-    const { budget, signal, label: named, ...others } = this.#options;
+  /** Decides. It is loaded with the first request. */
+  async policy(): Promise<Policy> {
+    this.#policy ??= await policyOf(this.#options.policy ?? "network");
+    return this.#policy;
+  }
+
+  /** Whether anybody is told of a request that is made now. */
+  get isTold(): boolean {
+    return this.#options.observe !== undefined || isAnybodyTold();
+  }
+
+  /** Whether {@link telling} can be, if anybody is told: the policy was asked for before. */
+  get isReady(): boolean {
+    return this.#policy !== undefined || !this.isTold;
+  }
+
+  /** Begins to tell of a call. */
+  telling(call: Call): Telling {
+    const told = { call: this.#secrets.call(call), command: "", policy: this.#policy!.name };
+    return new Telling(hooksFor(this.#options.observe), told);
+  }
+
+  /** The call that a request is. */
+  call(asked: Asked): Call {
+    const { method, url, isHostKnown } = asked;
+    const { budget, label: named } = this.#options;
     const write = !SAFE.includes(method);
     let request: ClientRequest | undefined;
     const known = () => {
@@ -168,22 +192,29 @@ export class Settings {
       return request;
     };
     const label = typeof named === "function" ? named(known()) : named;
-    const call: Call = {
+    const own = isHostKnown ? `${method} ${url.hostname}` : method;
+    return {
       remote: true,
       write,
       budget,
-      label: label ?? `${method} ${url.hostname}`.slice(0, 256),
+      label: label ?? own.slice(0, 256),
       repeatable: write && this.#isRepeatable(known),
       refusesBeforeActing: write && this.#refuses?.(known()) === true,
     };
-    const { maxWait, attempts, attemptTimeout, on, observe, secrets, clock, seed } = others;
-    const address = this.#address(url);
+  }
+
+  /** How that is carried out. */
+  way({ url, isHostKnown, signal: own }: Asked): Way {
+    const { maxWait, attempts, attemptTimeout, on, onlyRequest, ...others } = this.#options;
+    const { signal, observe, secrets, clock, seed } = others;
+    const host = isHostKnown ? url.hostname : undefined;
+    const address = this.#address(url, host);
     const options: RunOptions = {
-      ...{ maxWait, attempts, attemptTimeout, on, observe, secrets, clock, seed },
-      signal: bothOf(signal ?? undefined, asked.signal),
-      ready: address ?? this.#watcher(url),
+      ...{ maxWait, attempts, attemptTimeout, on, onlyRequest, observe, secrets, clock, seed },
+      signal: bothOf(signal ?? undefined, own),
+      ready: address ?? this.#watcher(host),
     };
-    return { call, options, address };
+    return { options, address };
   }
 
   #isRepeatable(known: () => ClientRequest): boolean {
@@ -193,23 +224,24 @@ export class Settings {
     );
   }
 
-  /** What the caller said to look at for requests to a host. */
-  #watcher({ hostname }: URL): Watcher | undefined {
+  /** What the caller said to look at for requests to a host. A pool has but one. */
+  #watcher(host: string | undefined): Watcher | undefined {
     const { ready } = this.#options;
     if (!ready || isPath(ready) || isWatcher(ready)) {
       return ready && isWatcher(ready) ? ready : undefined;
     }
-    const isIts = new URL(ready).hostname === hostname;
+    const isIts = host === undefined || new URL(ready).hostname === host;
     return isIts && this.#isReal ? watcherOf(ready) : undefined;
   }
 
-  #address(url: URL): OwnAddress | undefined {
+  #address(url: URL, host: string | undefined): OwnAddress | undefined {
     const { ready } = this.#options;
     if (ready === false || !this.#isReal || (ready && isWatcher(ready))) {
       return undefined;
     }
-    const isOwn = !ready || isPath(ready) || new URL(ready).hostname !== url.hostname;
-    return isOwn ? new OwnAddress(url, isPath(ready) ? ready : undefined) : undefined;
+    const isOwn = !ready || isPath(ready) || (host && new URL(ready).hostname !== host);
+    const health = isPath(ready) ? ready : undefined;
+    return isOwn ? new OwnAddress(host === undefined ? undefined : url, health) : undefined;
   }
 
   /** No look belongs to a time that is not real. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { afterEach, test } from "node:test";
-import { type CallEvent, getHooks, logTo, Policy, setHooks } from "outlast";
+import { type CallEvent, getHooks, type Hook, logTo, Policy, retry, setHooks } from "outlast";
 import { virtualTime } from "outlast/testing";
-import { READ, REFUSED, ROOT, WRITE } from "../helpers.js";
+import { READ, REFUSED, ROOT, thrown, WRITE } from "../helpers.js";
 
 afterEach(() => setHooks(undefined));
 
@@ -29,14 +29,44 @@ test("a hook that throws ends no call, and is warned of", async () => {
   const warned: string[] = [];
   const hear = (warning: Error) => warned.push(warning.message);
   process.on("warning", hear);
-  const observe = () => {
-    throw new Error("no metrics");
+  const failed = new Error("no metrics");
+  const throwing = () => {
+    throw failed;
   };
-  const outcome = await virtualTime(() => policy.run(failing(1), READ, { observe }));
-  await new Promise((resolve) => setImmediate(resolve));
+  for (const observe of [throwing, async () => throwing()]) {
+    warned.length = 0;
+    const outcome = await virtualTime(() => policy.run(failing(1), READ, { observe }));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(outcome.ok, true);
+    assert.ok(warned.includes("outlast: a hook failed at stopped: Error: no metrics"));
+  }
   process.off("warning", hear);
-  assert.equal(outcome.ok, true);
-  assert.ok(warned.some((text) => text.includes("a hook failed at stopped: Error: no metrics")));
+});
+
+test("a hook that waits for an attempt which fails has not failed itself", async () => {
+  const warned: string[] = [];
+  const hear = (warning: Error) => warned.push(warning.message);
+  process.on("warning", hear);
+  const hook = (then: () => void): Hook => ({
+    begin: () => ({
+      tell: () => {},
+      async attempt(_, __, make) {
+        await make().finally(then);
+      },
+    }),
+  });
+  const own = new Error("the attempt's own");
+  for (const [then, heard] of [
+    [() => {}, []],
+    [thrown(new Error("late")), ["outlast: a hook failed at an attempt's begin: Error: late"]],
+  ] as const) {
+    warned.length = 0;
+    setHooks([hook(then), hook(() => {})]);
+    await assert.rejects(retry(thrown(own), READ), own);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(warned, heard);
+  }
+  process.off("warning", hear);
 });
 
 test("lines of a log name the kind, and never quote an attempt", async () => {

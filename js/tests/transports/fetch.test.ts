@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import nodeFetch from "node-fetch";
 import {
   type CallEvent,
   Exhausted,
@@ -17,7 +20,7 @@ import {
   withOptions,
 } from "outlast";
 import { noRetries, virtualTime } from "outlast/testing";
-import { closedPort, document, READ, serve, shut } from "../helpers.js";
+import { closedPort, document, READ, refused, serve, shut, until } from "../helpers.js";
 
 /** A server that answers with these statuses, the last one for ever, and what it was sent. */
 async function answering(t: TestContext, ...statuses: number[]) {
@@ -102,11 +105,97 @@ test("a stream is sent again as long as no more of it was read than is kept", as
   });
 });
 
+test("what is read in pieces is sent again, of whatever kind it is", async (t) => {
+  const pieces = [Buffer.from("in "), Buffer.from("pieces")];
+  async function* generated() {
+    yield* pieces;
+  }
+  await virtualTime(async () => {
+    for (const body of [Readable.from(pieces), generated()]) {
+      const { fetch, url, sent } = await away(t, 2);
+      assert.equal(await (await fetch(url, streaming(body))).text(), "well");
+      assert.deepEqual(sent, ["POST in pieces"]);
+    }
+    const { url, sent } = await answering(t, 503, 200);
+    const fetch = retryingFetch({ fetch: nodeFetch, repeatable: true });
+    const answer = await fetch(url, { method: "PUT", body: Readable.from(pieces) });
+    assert.equal(await answer.text(), "answer 2");
+    assert.deepEqual(sent, ["PUT in pieces", "PUT in pieces"]);
+  });
+});
+
 test("what only the client can read is sent once", async (t) => {
   await virtualTime(async () => {
     const { fetch, url, sent } = await away(t, 1);
-    const error = await fetch(url, streaming(Readable.from(["in pieces"]))).catch((e) => e);
+    const error = await fetch(url, streaming({ toString: () => "own" })).catch((e) => e);
     assert.deepEqual([outcomeOf(error)?.reason, sent], ["streamed", []]);
+  });
+});
+
+test("a file that nobody reads any more is closed", async () => {
+  const url = `http://127.0.0.1:${await closedPort()}/`;
+  for (const of of [(file: Readable) => file, (file: Readable) => Readable.toWeb(file)]) {
+    const file = createReadStream(fileURLToPath(import.meta.url));
+    const asked = retryingFetch({ attempts: 1 })(url, streaming(of(file)));
+    await assert.rejects(asked, TypeError);
+    await until(() => file.destroyed);
+  }
+  const none = retryingFetch()(url, streaming(createReadStream("/there/is/none")));
+  await assert.rejects(none, /fetch failed|ENOENT/);
+});
+
+test("the fetch of a process may be replaced: by this one, around it, and by a mock", async (t) => {
+  const own = globalThis.fetch;
+  t.after(() => {
+    globalThis.fetch = own;
+  });
+  const { url, sent } = await answering(t, 200);
+  const one = retryingFetch();
+  const other = retryingFetch();
+  const around: typeof fetch = async (...all) => {
+    await pause(1);
+    return other(...all);
+  };
+  for (const now of [one, around]) {
+    globalThis.fetch = now;
+    for (const ask of [fetch, one, other, () => retry(() => fetch(url), READ)]) {
+      sent.length = 0;
+      assert.equal(await (await ask(url)).text(), "answer 1");
+      assert.equal(sent.length, 1);
+    }
+    await assert.rejects(fetch("no url"), TypeError);
+  }
+  globalThis.fetch = async () => new Response("mocked");
+  assert.equal(await (await one(url)).text(), "mocked");
+  assert.equal(await (await retry(() => one(url), READ)).text(), "mocked");
+});
+
+test("a mock's answer may lack whatever its caller does not look at", async () => {
+  for (const answer of [{ ok: true }, { status: 200 }, { status: 500 }]) {
+    assert.equal(await retryingFetch({ fetch: async (_: string) => answer })("http://a/"), answer);
+  }
+});
+
+test("a claim makes up for a client that is not seen", async () => {
+  await virtualTime(async () => {
+    for (const [onlyRequest, answer] of [
+      [true, "well"],
+      [undefined, "indeterminate"],
+    ] as const) {
+      let made = 0;
+      const unseen = async (_: string, __?: RequestInit) => {
+        if (++made < 3) {
+          throw refused();
+        }
+        return new Response("well");
+      };
+      const asked = retryingFetch({ fetch: unseen, onlyRequest })("http://a/", { method: "POST" });
+      const got = await asked.then(
+        (response) => response.text(),
+        (error) => outcomeOf(error)?.type,
+      );
+      assert.equal(got, answer);
+    }
   });
 });
 
@@ -240,6 +329,12 @@ test("an abort ends a request, and a wait, with its reason", async (t) => {
     assert.equal(error, reason);
     assert.deepEqual([outcomeOf(error)?.type, outcomeOf(error)?.effects], ["cancelled", "none"]);
   }
+  for (const options of [{}, { observe: () => {} }]) {
+    const signal = AbortSignal.abort(reason);
+    const asked = retryingFetch(options)(url, { method: "POST", signal });
+    assert.equal(await asked.catch((e) => e), reason);
+    assert.equal(outcomeOf(reason)?.effects, "none");
+  }
   const all = new AbortController();
   const slow = await serve(t, () => {});
   const asked = retryingFetch({ signal: all.signal })(slow, { method: "POST", body: "x" });
@@ -292,7 +387,7 @@ test("secrets and a budget are as they are of retry", async () => {
   });
 });
 
-test("options that there are not, or that are none, are refused", () => {
+test("options that there are not, or that are none, are refused", async () => {
   for (const [options, what] of [
     [{ retries: 3 }, /no member "retries"/],
     [{ repeatable: "items" }, /repeatable must be .* and has "items"/],
@@ -304,5 +399,6 @@ test("options that there are not, or that are none, are refused", () => {
   ] as const) {
     assert.throws(() => retryingFetch(options as never), what);
     assert.throws(() => withOptions(options as never, () => {}), what);
+    await assert.rejects(retryingFetch()("http://a/", { outlast: options as never }), what);
   }
 });

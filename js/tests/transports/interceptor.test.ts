@@ -1,15 +1,24 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { outcomeOf, retryInterceptor, type TransportOptions, withOptions } from "outlast";
+import {
+  type CallEvent,
+  type ClientRequest,
+  currentAttempt,
+  outcomeOf,
+  retryInterceptor,
+  type TransportOptions,
+  withOptions,
+} from "outlast";
 import { virtualTime } from "outlast/testing";
 import * as undici7 from "undici";
 import * as undici6 from "undici6";
-import { closedPort, counting, serve, shut } from "../helpers.js";
+import { closedPort, counting, patient, returning, serve, shut, until } from "../helpers.js";
 import { undici8 } from "./clients.js";
 
 type Undici = typeof undici7;
@@ -211,6 +220,83 @@ for (const [version, undici] of VERSIONS) {
       const error = await request(url, { method: "POST", dispatcher, body: "x" }).catch((e) => e);
       assert.deepEqual([outcomeOf(error)?.type, clock.slept], ["indeterminate", []]);
     });
+  });
+
+  does("redirects around of it are requests of their own", async (t) => {
+    await virtualTime(async () => {
+      const { dispatcher, url: next, sent, made } = await away(t, undici, 3);
+      const url = await serve(t, (_, answer) => {
+        answer.writeHead(307, { location: next }).end();
+      });
+      const redirecting = dispatcher.compose(undici.interceptors.redirect({ maxRedirections: 3 }));
+      const { body } = await request(url, { method: "POST", dispatcher: redirecting, body: "x" });
+      assert.deepEqual([await body.text(), sent, made()], ["well", ["POST x"], 4]);
+    });
+  });
+
+  does("what an answer makes its caller do is no part of the attempt", async (t) => {
+    const url = await serve(t, (_, answer) => {
+      answer.end("well");
+    });
+    const within: unknown[] = [];
+    const dispatcher = agent(undici);
+    await stream(url, { method: "GET", dispatcher }, () => {
+      within.push(currentAttempt());
+      return new Writable({ write: (_, __, done) => done() });
+    });
+    assert.deepEqual(within, [undefined]);
+  });
+
+  does("a pool or a client has it itself, and its address is watched", async (t) => {
+    for (const kind of ["Pool", "Client"] as const) {
+      const { url, types, observe } = await returning(t);
+      const told = new Set<string | undefined>();
+      const options = {
+        policy: await patient(),
+        observe: (event: CallEvent) => {
+          told.add(event.call.label);
+          observe(event);
+        },
+      };
+      const pool = new undici[kind](url).compose(retryInterceptor(options));
+      const { body } = await pool.request({ path: "/", method: "GET" });
+      await body.dump();
+      assert.ok(types.has("woken"));
+      assert.deepEqual([...told], ["GET"]);
+      await pool.close();
+    }
+  });
+
+  does("a path is one, with however many slashes it begins", async (t) => {
+    const seen: string[] = [];
+    const url = await serve(t, (_, answer) => {
+      answer.writeHead(503).end();
+    });
+    const label = ({ url: { href } }: ClientRequest) => {
+      seen.push(href);
+      return "x";
+    };
+    const options = { origin: url, path: "//other/a", method: "POST" } as const;
+    const { body } = await agent(undici, { label }).request(options);
+    await body.dump();
+    assert.deepEqual(seen, [`${url}/other/a`]);
+  });
+
+  does("a file is closed once its server has answered", async (t) => {
+    const server = createServer((_, answer) => {
+      answer.writeHead(413, { connection: "close" }).end("too much");
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    t.after(() => shut(server));
+    const { port } = server.address() as { port: number };
+    const body = createReadStream("/dev/zero", { end: 50_000_000 });
+    const url = `http://127.0.0.1:${port}/`;
+    const asked = request(url, { method: "POST", body, dispatcher: agent(undici) });
+    await asked.then(
+      (answer) => answer.body.text().catch(() => {}),
+      () => {}, // it is sent to a connection that is closed
+    );
+    await until(() => body.destroyed);
   });
 
   does("one request may have other options; headers come in each form", async (t) => {
