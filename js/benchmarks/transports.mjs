@@ -1,9 +1,10 @@
 // What a request that succeeds costs by a transport of outlast's, beside the same client without:
 //
-//     npm run build && node benchmarks/transports.mjs
+//     npm run build && node benchmarks/transports.mjs [hook]
 //
 // The server is a process of its own, and connections are kept. Both are asked in turn, 100
-// requests at a time; the figures are medians of the rounds, and of the rounds' differences.
+// requests at a time; the figures are medians of the rounds, and of the rounds' differences. With
+// `hook` there is a hook that does nothing.
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +23,7 @@ if (process.argv[2] === "serve") {
 }
 
 async function compare() {
-  setHooks([]);
+  setHooks(process.argv[2] === "hook" ? [() => {}] : []);
   const server = fork(new URL(import.meta.url), ["serve"]);
   const [port] = await once(server, "message");
   const url = `http://127.0.0.1:${port}/`;

@@ -1,7 +1,7 @@
-// A program to be bundled: it gets an answer from a server that is away at first. It takes
-// the server's address, and says what it got.
+// A program to be bundled: it gets answers from a server that is away at first, and writes there.
+// It takes the server's address, and says what it got.
 import { get } from "node:http";
-import { Policy, retry, setHooks, warmUp } from "outlast";
+import { Policy, retry, retryingFetch, setHooks, warmUp } from "outlast";
 
 setHooks([]);
 
@@ -27,7 +27,11 @@ async function main() {
   const read = { remote: true, write: false };
   const fetched = retry(async () => (await fetch(url)).text(), read);
   const asked = retry(() => ask(url), read);
-  console.log((await Promise.all([fetched, asked])).join(" "));
+  // In Bun and Deno no request is seen, so that a write needs the claim.
+  const post = retryingFetch({ onlyRequest: true });
+  const posted = post(url, { method: "POST", body: "text", redirect: "manual" });
+  const written = posted.then((answer) => answer.text());
+  console.log((await Promise.all([fetched, asked, written])).join(" "));
 }
 
 main().catch((error) => {

@@ -61,8 +61,8 @@ async function ridesOut(t: TestContext, command: string[], cwd: string): Promise
     server.closeAllConnections();
   });
   const [code] = await ended;
-  assert.deepEqual([said, code], [{ out: "up\nanswer answer\n", err: "" }, 0]);
-  assert.equal(requests, 2);
+  assert.deepEqual([said, code], [{ out: "up\nanswer answer answer\n", err: "" }, 0]);
+  assert.equal(requests, 3);
 }
 
 for (const bundler of ["esbuild-esm", "esbuild-cjs", "webpack", "vite"]) {

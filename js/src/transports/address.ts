@@ -7,6 +7,15 @@ import { endOf } from "../evidence/traffic.js";
 import type { Watch, Watcher } from "../watch/readiness.js";
 import { watcherOf } from "../watch/watcher.js";
 
+/** What a text says, if it is a URL. */
+export function urlOf(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sees nothing. */
 const BLIND: Watch = { seen: () => ({ down: false }), stop: () => {} };
 
@@ -29,7 +38,7 @@ export class OwnAddress implements Watcher {
   /** An attempt has ended, by an error or an answer. To be called as a part of it. */
   async ended(error?: unknown): Promise<void> {
     const { peer, origin } = Requests.current() ?? {};
-    const url = this.#url ?? (URL.canParse(String(origin)) ? new URL(String(origin)) : undefined);
+    const url = this.#url ?? urlOf(String(origin));
     this.#target = url && (await this.#targetAt(url, peer, error));
   }
 

@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";
 import { Requests } from "../evidence/requests.js";
 import { discard } from "../evidence/response.js";
+import { urlOf } from "./address.js";
 import { type Body, constant, isConstant, isRead, keeping, streamOf } from "./bodies.js";
 import { type Answer, isWithin, type Passed, pass } from "./passing.js";
 import { Settings, type TransportOptions } from "./settings.js";
@@ -110,16 +111,16 @@ function passed(
   const request = isRequest(input) ? input : undefined;
   return {
     asked() {
-      const url = request ? request.url : String(input);
-      return URL.canParse(url)
-        ? {
-            method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
-            url: new URL(url),
-            isHostKnown: true,
-            headers: () => new Headers(init?.headers ?? request?.headers),
-            signal: init?.signal ?? request?.signal,
-          }
-        : undefined;
+      const url = urlOf(request ? request.url : String(input));
+      return (
+        url && {
+          method: (init?.method ?? request?.method ?? "GET").toUpperCase(),
+          url,
+          isHostKnown: true,
+          headers: () => new Headers(init?.headers ?? request?.headers),
+          signal: init?.signal ?? request?.signal,
+        }
+      );
     },
     get isGivenUp() {
       return (init?.signal ?? request?.signal)?.aborted === true;

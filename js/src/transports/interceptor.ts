@@ -3,6 +3,7 @@
 import { context as current, inContext } from "../evidence/requests.js";
 import type { AttemptContext } from "../run/options.js";
 import { onAbort } from "../time/abort.js";
+import { urlOf } from "./address.js";
 import { type Body, constant, isConstant, keeping } from "./bodies.js";
 import { type Answer, isWithin, type Passed, pass } from "./passing.js";
 import { type Asked, Settings, type TransportOptions } from "./settings.js";
@@ -70,9 +71,8 @@ const NOTHING = () => {};
 const NO_HOST = "http://host.invalid";
 
 /** A path may begin with two slashes, which alone would name another host. */
-function urlOf(path: string, origin: string | URL): URL | undefined {
-  const of = /^https?:/.test(path) ? path : String(origin).replace(/\/$/, "") + path;
-  return URL.canParse(of) ? new URL(of) : undefined;
+function whole(path: string, origin: string | URL): string {
+  return /^https?:/.test(path) ? path : String(origin).replace(/\/$/, "") + path;
 }
 
 /** One request, as often as it takes. What its caller gets is a function that hands it over. */
@@ -98,7 +98,7 @@ class Exchange implements Passed<() => void, unknown> {
   asked(): Asked | undefined {
     const { origin, path, method, headers } = this.#options;
     const given = this.#given;
-    const url = urlOf(path, origin ?? NO_HOST);
+    const url = urlOf(whole(path, origin ?? NO_HOST));
     return (
       url && {
         method: method.toUpperCase(),
