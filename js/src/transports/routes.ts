@@ -6,8 +6,8 @@ import type { Check } from "../arguments/members.js";
 export interface ClientRequest {
   /** In capitals. */
   readonly method: string;
-  /** Its host is `host.invalid` where undici does not say it: of a `Pool` or a `Client` that has
-   * the interceptor itself. */
+  /** Its host is `host.invalid` where undici does not say it: before undici 8, of a `Pool` or a
+   * `Client` that has the interceptor itself. */
   readonly url: URL;
   readonly headers: Headers;
 }
