@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"benchmarks/goodput"
 )
 
 // part is one section of the page.
@@ -30,6 +32,7 @@ var parts = []part{
 	{"waiting", (*bench).waiting},
 	{"transports", (*bench).transports},
 	{"callers", (*bench).callers},
+	{"goodput", (*bench).goodput},
 	{"simulated", (*bench).simulated},
 }
 
@@ -40,10 +43,14 @@ type bench struct {
 	count  int
 	length []time.Duration
 	rounds int
+	away   time.Duration
 	gauges gauges // of Go's benchmarks; nil until they have run
 }
 
 func main() {
+	if goodput.Child() {
+		return
+	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -56,6 +63,7 @@ func run() error {
 	page := flag.String("page", "", "the page to write (with all parts: docs/benchmarks.md)")
 	flag.IntVar(&b.count, "count", 30, "how many real outages of each length")
 	flag.IntVar(&b.rounds, "rounds", 3, "how often Go's benchmarks run, in turn; the median counts")
+	flag.DurationVar(&b.away, "away", time.Minute, "how long the server of the goodput is away, in whole seconds from 6 s on; it takes some six times as long")
 	flag.Usage = usage
 	flag.Parse()
 	chosen, err := choose(flag.Args())
@@ -64,6 +72,9 @@ func run() error {
 	}
 	if b.length, err = parseLengths(*lengths); err != nil || b.count < 1 || b.rounds < 1 {
 		return fmt.Errorf("-lengths, -count, -rounds: expected durations such as 10s,30s, and numbers from 1 on")
+	}
+	if b.away < 6*time.Second || b.away%time.Second != 0 {
+		return fmt.Errorf("-away: %v is not of whole seconds from 6 s on", b.away)
 	}
 	if b.root, err = filepath.Abs(".."); err != nil {
 		return err
