@@ -102,7 +102,7 @@ func secondsTable(found []*goodput.Figures) table {
 func (b *bench) goodputText() string {
 	return fmt.Sprintf("A server process serves %d requests a second, one after another. Calls begin at a rate of %.1f of that, before, while and after the server is killed and away for %v. Each loop has a process, with a goroutine for each call, and a server of its own. "+
 		"As many requests as the server serves in a second wait in its queue; any more are answered 503 at once, which costs this server nothing. "+
-		"*Goodput* is the calls that end well, in parts of what the server can serve, since it accepts connections again. Since calls go on to begin, those that waited take it %v at least.\n\n"+
+		"*Goodput* is the calls that end well, in parts of what the server can serve, since it accepts connections again. Since calls go on to begin, those that waited take it %v at least; whoever waits for less than the outage and this may be given up.\n\n"+
 		"All is as it comes, but where another `MaxWait` is named: outlast's calls and witan-core's wait for up to 150 s, cenkalti/backoff's for 15 minutes. witan-core's loop is the policy that equals it, delay by delay; its own client is Python, with a thread for each call.\n\n",
 		goodputCapacity, goodputOffered, b.away, time.Duration(float64(b.away)*goodputOffered/(1-goodputOffered)).Truncate(time.Second))
 }
