@@ -21,6 +21,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -70,6 +71,9 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	target, err := t.target, t.fault
 	if o.Ready != t.options.Ready {
 		target, err = named(o.Ready)
+	}
+	if err == nil && o.AttemptTimeout < 0 {
+		err = fmt.Errorf("outlast: httpretry: AttemptTimeout: expected 0 for none, or a positive duration, not %v", o.AttemptTimeout)
 	}
 	if err != nil {
 		if request.Body != nil {

@@ -133,16 +133,17 @@ func TestErrors(t *testing.T) {
 func TestWrongOptions(t *testing.T) {
 	to, asked := serve(t, busy(1))
 	for name, o := range map[string]httpretry.Options{
-		"Ready": {Ready: "readyz"}, "a path": {Ready: "/readyz#abc"}, "a URL": {Ready: "ftp://x"},
-		"Attempts": {Attempts: -1}, "MaxWait": {MaxWait: -1}, "AttemptTimeout": {AttemptTimeout: -1}, "Budget": {Budget: -1},
+		"Ready": {Ready: "readyz"}, "Ready, a path": {Ready: "/readyz#abc"}, "Ready, a URL": {Ready: "ftp://x"},
+		"Attempts": {Attempts: -1}, "max_wait": {MaxWait: -1}, "AttemptTimeout": {AttemptTimeout: -1}, "Budget": {Budget: -1},
 	} {
+		option, _, _ := strings.Cut(name, ",")
 		body := &closing{Reader: strings.NewReader("x")}
 		request, err := http.NewRequest(http.MethodPost, to, body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.GetBody = func() (io.ReadCloser, error) { return body, nil }
-		if response, err := client(t, o).Do(request); err == nil || !body.closed.Load() {
+		if response, err := client(t, o).Do(request); err == nil || !body.closed.Load() || !strings.Contains(err.Error(), option) {
 			t.Errorf("%s: %v, %v, closed: %t", name, response, err, body.closed.Load())
 		}
 	}

@@ -1,15 +1,11 @@
 package cgroup_test
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"strconv"
 	"testing"
 	"testing/fstest"
 
 	"outlast/host/internal/cgroup"
-	"outlast/internal/cgrouptest"
 )
 
 // Files of both versions, as kernels and containers have them.
@@ -57,29 +53,5 @@ func TestMemoryLeft(t *testing.T) {
 		if left, limited := cgroup.MemoryLeft(root); limited == test.none || left != test.left {
 			t.Errorf("%s: %d, %t; want %d", name, left, limited, test.left)
 		}
-	}
-}
-
-// A real group, where one can be made: this test again, within it.
-func TestMemoryLeftOfARealGroup(t *testing.T) {
-	const limit, within = 64 << 20, "OUTLAST_TEST_WITHIN_GROUP"
-	if os.Getenv(within) == "" {
-		group := cgrouptest.New(t, limit)
-		again := exec.Command(os.Args[0], "-test.run=^TestMemoryLeftOfARealGroup$")
-		again.Env = append(os.Environ(), within+"=1")
-		group.Start(again)
-		if out, err := again.CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-		return
-	}
-	left, limited := cgroup.MemoryLeft(os.DirFS("/"))
-	if !limited || left <= 0 || left > limit {
-		t.Fatalf("%d, %t", left, limited)
-	}
-	block := bytes.Repeat([]byte{1}, 16<<20)
-	now, _ := cgroup.MemoryLeft(os.DirFS("/"))
-	if now > left-12<<20 || now < left-24<<20 {
-		t.Errorf("%d bytes were left, and %d once %d were taken", left, now, len(block))
 	}
 }
