@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outlast/host"
+	"outlast/internal/turns"
 	"outlast/ready/meeting"
 )
 
@@ -123,7 +124,7 @@ func (w *watcher) take(conn *meeting.Conn, wait []string) *watch {
 	}
 	v.news = func() {
 		if rose := v.told(); rose >= accepting {
-			conn.Say("turn", wait[1], rose.word(), meeting.Time(meeting.Boot()+lease))
+			conn.Say("turn", wait[1], rose.word(), meeting.Time(meeting.Boot()+turns.Lease))
 		}
 	}
 	w.add(v)
@@ -157,7 +158,7 @@ func (w *watcher) lose(v *watch) {
 	}
 	w.leave(v)
 	w.mu.Lock()
-	delete(w.turns.out, v)
+	w.turns.Left(v)
 	told := w.deal()
 	w.mu.Unlock()
 	news(told)

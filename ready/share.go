@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"outlast/host"
+	"outlast/internal/turns"
 	"outlast/ready/meeting"
 )
 
@@ -83,7 +84,7 @@ func (w *watcher) rest() {
 	case w.locals > 0:
 		return
 	case s.to != nil && len(s.pending) > 0:
-		wanted = lease
+		wanted = turns.Lease
 	case s.remotes > 0 && w.up:
 		wanted = linger
 	}
@@ -176,7 +177,7 @@ func (w *watcher) setFollows(follows bool, to *meeting.Conn) {
 	s.to = to
 	if s.follows != follows {
 		s.follows, w.up = follows, false
-		w.turns.reset()
+		w.beginTurns()
 		w.wakeUp()
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"outlast/abi"
 	"outlast/host"
+	"outlast/internal/turns"
 	"outlast/ready/meeting"
 )
 
@@ -286,64 +287,23 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// What the window does, played with attempts that take some time each.
-func TestTheWindow(t *testing.T) {
-	now := time.Unix(0, 0)
-	var w turns
-	w.reset()
-	begin := func() *watch {
+// A looker that was stopped gives its first turn alone, whatever its window was.
+func TestALookerThatWasStopped(t *testing.T) {
+	w := newWatcher(Target{}, nil)
+	now := time.Now()
+	for range 50 {
 		v := &watch{}
-		w.out[v] = now
-		return v
+		w.turns.Begin(v, now)
+		w.turns.Answered(v, now.Add(time.Millisecond))
 	}
-	for range 5 { // each round in the time of one attempt
-		round := []*watch{}
-		for len(w.out) < w.window {
-			round = append(round, begin())
-		}
-		now = now.Add(50 * time.Millisecond)
-		for _, v := range round {
-			w.went(v, host.Answered, now)
-		}
+	w.turns.Begin(&watch{}, now)
+	if w.dealt = now; !w.turns.Free(now) {
+		t.Fatal("the window is still 1")
 	}
-	if w.window < 16 || w.window > 32 {
-		t.Errorf("a window of %d after five rounds", w.window)
-	}
-	before := w.window
-	for range before { // slower by far
-		v := begin()
-		w.went(v, host.Answered, now.Add(time.Second))
-	}
-	if w.window != 1 {
-		t.Errorf("a window of %d, once attempts are slow", w.window)
-	}
-	for i, want := range []time.Duration{1, 2, 4, 4} {
-		w.went(begin(), host.Failed, now)
-		if w.window != 1 || w.held.Sub(now) != want*time.Second {
-			t.Errorf("failure %d: held for %v", i, w.held.Sub(now))
-		}
-	}
-	w.went(begin(), host.Answered, now.Add(time.Millisecond))
-	if w.failed != 0 {
-		t.Error("an answer does not count")
-	}
-	stopped := newWatcher(Target{}, nil)
-	stopped.turns.reset()
-	stopped.turns.window, stopped.turns.dealt = 50, time.Now().Add(-2*lease)
-	if stopped.deal(); stopped.turns.window != 1 {
+	w.dealt = now.Add(-2 * turns.Lease)
+	w.deal()
+	if w.turns.Begin(&watch{}, now); w.turns.Free(now) {
 		t.Error("a looker that was stopped gives many turns at once")
-	}
-	w.reset()
-	for i, want := range []int{2, 3, 4, 3} {
-		if i == 3 {
-			w.fastest = time.Second
-		}
-		v := begin()
-		w.expire(now.Add(lease))
-		w.went(v, host.Failed, now.Add(lease)) // too late
-		if w.window != want || len(w.out) > 0 {
-			t.Errorf("a window of %d with %d under way after %d turns that were not told of", w.window, len(w.out), i+1)
-		}
 	}
 }
 

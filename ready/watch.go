@@ -52,7 +52,7 @@ func (w *watcher) add(v *watch) {
 		var ctx context.Context
 		ctx, w.cancel = context.WithCancel(context.Background())
 		w.ctx = ctx
-		w.turns.reset()
+		w.beginTurns()
 		go w.run(ctx)
 		if w.among.dir != nil {
 			go w.share(ctx)
@@ -73,8 +73,8 @@ func (w *watcher) drop(v *watch) {
 	if !v.remote {
 		w.locals--
 	}
-	if _, out := w.turns.out[v]; !out && w.up {
-		w.turns.out[v] = time.Now()
+	if w.up {
+		w.turns.Begin(v, time.Now())
 	}
 }
 
@@ -176,7 +176,14 @@ func (v *watch) Stop() { v.watcher.among.leave(v) }
 func (v *watch) Went(how host.How) {
 	w := v.watcher
 	w.mu.Lock()
-	w.turns.went(v, how, time.Now())
+	switch how {
+	case host.Answered:
+		w.turns.Answered(v, time.Now())
+	case host.Failed:
+		w.turns.Failed(v, time.Now())
+	default:
+		w.turns.Left(v)
+	}
 	w.shared.went(v, how)
 	told := w.deal()
 	w.rest()

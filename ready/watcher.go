@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"outlast/internal/turns"
 	"outlast/ready/meeting"
 )
 
@@ -39,18 +40,19 @@ type watcher struct {
 	ctx    context.Context
 
 	mu      sync.Mutex
-	line    *list.List    // of its watches, as they came
-	locals  int           // of them are this process's own
-	numbers int64         // given to watches
-	turns   turns         // of those that go to a server that is back
-	up      bool          // it is, as far as was seen last
-	shared  shared        // with other processes
-	hurry   chan struct{} // a look is wanted sooner than planned
-	looks   int64         // begun so far; the number of the last
-	flying  int           // under way
-	latest  int64         // the number of the last look that said something
-	judged  int64         // and of the last that has ended
-	named   bool          // its name has been found
+	line    *list.List          // of its watches, as they came
+	locals  int                 // of them are this process's own
+	numbers int64               // given to watches
+	turns   turns.Turns[*watch] // of those that go to a server that is back
+	dealt   time.Time           // when any could last be given; zero: never
+	up      bool                // it is, as far as was seen last
+	shared  shared              // with other processes
+	hurry   chan struct{}       // a look is wanted sooner than planned
+	looks   int64               // begun so far; the number of the last
+	flying  int                 // under way
+	latest  int64               // the number of the last look that said something
+	judged  int64               // and of the last that has ended
+	named   bool                // its name has been found
 	level   level
 	ended   time.Time // when that was
 	good    time.Time // when the first of the healthy looks in a row began; zero: there is none
@@ -231,7 +233,7 @@ func (w *watcher) tell(n int64) (told []*watch) {
 	}
 	if up := now >= accepting; up != w.up {
 		w.up = up
-		w.turns.reset()
+		w.beginTurns()
 		w.rest()
 	}
 	for e := w.line.Front(); e != nil; e = e.Next() {

@@ -150,7 +150,7 @@ func (s *server) attempt(c *caller) (verdict, time.Duration) {
 	if m != nil {
 		s.live[c.id]++ // it waits for no turn any more
 		c.entry = s.live[c.id]
-		m.begins(c.id, c.at)
+		m.turns.Begin(c.id, moment(c.at))
 	}
 	v, ended := s.admit(c)
 	switch {

@@ -1,35 +1,21 @@
 package simulate
 
 import (
-	"slices"
 	"time"
-)
 
-// The numbers of turns, as docs/looking.md has them.
-const (
-	turnLasts = time.Second     // for one that is not taken
-	steadyAt  = 3               // times the fastest attempt: from there on the window does not grow
-	shrinksAt = 6               // and above that it shrinks
-	mostHeld  = 4 * time.Second // no turn is given for so long at most, after failures
+	"outlast/internal/turns"
 )
 
 // machine is the callers of one machine: they share one look at the server, and go
 // to it in turn when it is back.
 type machine struct {
-	window  int
-	under   []turn
-	waiting []caller // seen to be woken, and without a turn, in order
-	back    time.Duration
-	fastest time.Duration
-	held    time.Duration // no turn before
-	hold    time.Duration // the last time that turns were held
+	turns   turns.Turns[uint32] // by caller
+	waiting []caller            // seen to be woken, and without a turn, in order
+	back    time.Duration       // the server's return that they are of
 }
 
-// turn is one that was given, or an attempt of the schedule.
-type turn struct {
-	id    uint32
-	since time.Duration
-}
+// moment is a time of the simulation as turns count it.
+func moment(at time.Duration) time.Time { return time.Time{}.Add(at) }
 
 // machineOf is a caller's machine, nil if each is by itself.
 func (r *run) machineOf(id uint32) *machine {
@@ -58,7 +44,7 @@ func (s *server) turns(c *caller) bool {
 	case m == nil, c.what == itself:
 		return false
 	case c.what == told && !s.stale(c):
-		m.answered(c.id, c.at)
+		m.turns.Answered(c.id, moment(c.at))
 	}
 	s.give(m, c.at)
 	return true
@@ -72,7 +58,7 @@ func (s *server) park(c caller) bool {
 		return false
 	}
 	if back := s.lastReturn(c.at); back != m.back {
-		m.back, m.window, m.fastest = back, 1, 0
+		m.back, m.turns = back, turns.Turns[uint32]{}
 	}
 	at := c.at
 	c.parked, c.at = true, c.wait.due
@@ -95,14 +81,8 @@ func (s *server) lastReturn(at time.Duration) (back time.Duration) {
 
 // give gives as many turns as the window has room for.
 func (s *server) give(m *machine, at time.Duration) {
-	m.under = slices.DeleteFunc(m.under, func(t turn) bool {
-		lost := at >= t.since+turnLasts
-		if lost && m.fastest == 0 {
-			m.window++ // attempts may just take long
-		}
-		return lost
-	})
-	for len(m.waiting) > 0 && len(m.under) < m.window && at >= m.held && awayAt(s.away, at) == nil {
+	m.turns.Expire(moment(at))
+	for len(m.waiting) > 0 && m.turns.Free(moment(at)) && awayAt(s.away, at) == nil {
 		c := m.waiting[0]
 		m.waiting = m.waiting[1:]
 		if s.stale(&c) {
@@ -110,57 +90,22 @@ func (s *server) give(m *machine, at time.Duration) {
 		}
 		c.granted, c.parked, c.at = true, false, at
 		s.enqueue(c)
-		m.under = append(m.under, turn{c.id, at})
-		s.queue.add(caller{id: c.id, what: timer, at: at + turnLasts})
+		m.turns.Begin(c.id, moment(at))
+		s.queue.add(caller{id: c.id, what: timer, at: at + turns.Lease})
 	}
 }
 
-// begins notes that an attempt of the machine's is under way.
-func (m *machine) begins(id uint32, at time.Duration) {
-	if !slices.ContainsFunc(m.under, func(t turn) bool { return t.id == id }) {
-		m.under = append(m.under, turn{id, at})
-	}
-}
-
-func (m *machine) ended(id uint32) {
-	m.under = slices.DeleteFunc(m.under, func(t turn) bool { return t.id == id })
-}
-
-// answered makes the window larger while attempts take as long as they do alone,
-// and smaller where the server has too much to do.
-func (m *machine) answered(id uint32, at time.Duration) {
-	i := slices.IndexFunc(m.under, func(t turn) bool { return t.id == id })
-	if i < 0 {
-		return // it took longer than its turn
-	}
-	took := at - m.under[i].since
-	m.under, m.hold = slices.Delete(m.under, i, i+1), 0
-	if m.fastest == 0 || took < m.fastest {
-		m.fastest = took
-	}
-	switch {
-	case took < steadyAt*m.fastest:
-		m.window++
-	case took > shrinksAt*m.fastest:
-		m.window = max(1, m.window-1)
-	}
-}
-
-// failed halves the window; where it is 1, turns are held.
+// failed tells a caller's machine that its attempt failed.
 func (s *server) failed(id uint32, at time.Duration) {
 	m := s.machineOf(id)
 	if m == nil {
 		return
 	}
-	m.ended(id)
-	if m.window > 1 {
-		m.window /= 2
-		s.give(m, at)
-		return
+	m.turns.Failed(id, moment(at))
+	s.give(m, at)
+	if held := m.turns.Held().Sub(moment(0)); held > at {
+		s.queue.add(caller{id: id, what: timer, at: held})
 	}
-	m.hold = min(max(2*m.hold, time.Second), mostHeld)
-	m.held = at + m.hold
-	s.queue.add(caller{id: id, what: timer, at: m.held})
 }
 
 // scatter has those who wait for a turn watch for the next return: the server has

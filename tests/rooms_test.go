@@ -78,6 +78,7 @@ internal/redact:
 internal/repeat:
 internal/telemetry: abi host internal/progress
 internal/standin: github.com/goccy/go-yaml
+internal/turns:
 journal: internal/redact golang.org/x/sys
 journal/task: abi host journal
 logs: abi host
@@ -93,10 +94,10 @@ process/atstart:
 process/atstart/trim: process/atstart
 process/procfs: golang.org/x/sys
 process/quit: process/atstart
-ready: abi host internal/environ ready/meeting
+ready: abi host internal/environ internal/turns ready/meeting
 ready/meeting: golang.org/x/sys
 retry: host httpattempt
-simulate: abi plugin/policy
+simulate: abi internal/turns plugin/policy
 simulate/plot: simulate golang.org/x/image
 site/gopages:
 tests:
