@@ -124,22 +124,15 @@ func within(done <-chan struct{}, d time.Duration) bool {
 
 // Do waits for f, d at most, and then leaves it alone: the error is ErrSlow.
 func Do[T any](d time.Duration, f func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
+	var value, none T
+	var err error
+	done := make(chan struct{})
 	go func() {
-		value, err := f()
-		done <- result{value, err}
+		value, err = f()
+		close(done)
 	}()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-timer.C:
-		var none T
+	if !within(done, d) {
 		return none, ErrSlow
 	}
+	return value, err
 }
