@@ -16,7 +16,6 @@ const lineEvery = 5 * time.Second
 
 // crowds are the calls of a program that wait, by what for.
 type crowds struct {
-	now     func() time.Time
 	mu      sync.Mutex
 	waiting map[crowdKey]*crowd
 }
@@ -39,7 +38,7 @@ func (c *crowds) enter(key crowdKey) (in *crowd, counted bool) {
 	defer c.mu.Unlock()
 	in, counted = c.waiting[key], c.waiting[key] != nil
 	if !counted {
-		in = &crowd{key: key, ended: map[string]int{}, told: c.now()}
+		in = &crowd{key: key, ended: map[string]int{}, told: time.Now()}
 		c.waiting[key] = in
 	} else {
 		in.counted++
@@ -64,15 +63,12 @@ func (c *crowds) leave(in *crowd, how string, counted bool) bool {
 	return in.counted > 0
 }
 
-// text says how many calls are counted and what became of them. With a clock it is
-// empty until a line is due.
-func (c *crowds) text(in *crowd, now func() time.Time) string {
+// soFar says how many calls are counted and what became of them, "" until a line is
+// due again.
+func (c *crowds) soFar(in *crowd) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now == nil {
-		return fmt.Sprintf("%d more calls waited; %s", in.counted, in.endings())
-	}
-	at := now()
+	at := time.Now()
 	if at.Sub(in.told) < lineEvery {
 		return ""
 	}
@@ -83,6 +79,9 @@ func (c *crowds) text(in *crowd, now func() time.Time) string {
 	}
 	return text
 }
+
+// all says it of a crowd that is over, which nobody else has any more.
+func (c *crowd) all() string { return fmt.Sprintf("%d more calls waited; %s", c.counted, c.endings()) }
 
 func (c *crowd) over() (n int) {
 	for _, ended := range c.ended {

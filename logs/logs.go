@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"time"
 
 	"outlast/abi"
 	"outlast/host"
@@ -20,7 +19,7 @@ import (
 // To tells a logger; nil: slog.Default(). A line never quotes an attempt: whoever
 // searches the log for an attempt's words must find none.
 func To(l *slog.Logger) host.Middleware {
-	crowds := &crowds{now: time.Now, waiting: map[crowdKey]*crowd{}}
+	crowds := &crowds{waiting: map[crowdKey]*crowd{}}
 	return func(next host.RunFunc) host.RunFunc {
 		return func(ctx context.Context, t *host.Task) (*abi.Outcome, error) {
 			c := &call{logger: l, ctx: ctx, policy: t.PolicyName(), label: t.Call.Label, crowds: crowds}
@@ -79,7 +78,7 @@ func (c *call) waits(e *host.Waiting) {
 	}
 	c.quietly(slog.LevelWarn, text, fields...)
 	if c.counted {
-		c.tellCrowd(slog.LevelWarn, c.crowds.now)
+		c.tellCrowd(slog.LevelWarn, c.crowds.soFar(c.in))
 	}
 }
 
@@ -147,14 +146,13 @@ func (c *call) leave(o *abi.Outcome) {
 		how = string(o.Type)
 	}
 	if c.crowds.leave(c.in, how, c.counted) {
-		c.tellCrowd(slog.LevelInfo, nil)
+		c.tellCrowd(slog.LevelInfo, c.in.all())
 	}
 }
 
-// tellCrowd tells of the calls that are only counted. With a clock it is one line of
-// several, which may not be due yet.
-func (c *call) tellCrowd(level slog.Level, now func() time.Time) {
-	if text := c.crowds.text(c.in, now); text != "" {
+// tellCrowd tells of the calls that are only counted.
+func (c *call) tellCrowd(level slog.Level, text string) {
+	if text != "" {
 		c.logger.LogAttrs(c.ctx, level, "outlast: "+text, slog.String("policy", c.policy), slog.String("kind", c.in.key.kind))
 	}
 }
