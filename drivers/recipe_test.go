@@ -2,14 +2,13 @@ package drivers_test
 
 import (
 	"context"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"outlast/drivers/pgxattempt"
 	"outlast/host"
+	"outlast/internal/recipetest"
 )
 
 func pay(ctx context.Context, plugin *host.Plugin, pool *pgxpool.Pool, invoice int) error {
@@ -36,18 +35,5 @@ func testPay(t *testing.T, pool *pgxpool.Pool) {
 }
 
 func TestTheRecipeIsThePages(t *testing.T) {
-	here, err := os.ReadFile("recipe_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../docs/databases.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(here), "// begin recipe\n")
-	recipe, _, _ := strings.Cut(rest, "\t// end recipe")
-	recipe = strings.ReplaceAll("\n"+recipe, "\n\t", "\n")
-	if !strings.Contains(string(page), "```go"+recipe+"```\n") {
-		t.Errorf("docs/databases.md has another recipe than\n%s", recipe)
-	}
+	recipetest.IsThePages(t, "recipe_test.go", "../docs/databases.md")
 }

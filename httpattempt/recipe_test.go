@@ -14,6 +14,7 @@ import (
 	"outlast/abi"
 	"outlast/host"
 	"outlast/httpattempt"
+	"outlast/internal/recipetest"
 )
 
 // begin recipe
@@ -37,19 +38,7 @@ func order(ctx context.Context, plugin *host.Plugin, client *http.Client, url st
 
 // The recipe of docs/policies.md is this one.
 func TestTheRecipeIsThePages(t *testing.T) {
-	here, err := os.ReadFile("recipe_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../docs/policies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(here), "// begin recipe\n")
-	recipe, _, _ := strings.Cut(rest, "\n// end recipe")
-	if !strings.Contains(string(page), "```go\n"+recipe+"```\n") {
-		t.Errorf("docs/policies.md has another recipe than\n%s", recipe)
-	}
+	recipetest.IsThePages(t, "recipe_test.go", "../docs/policies.md")
 }
 
 // The page's policy for functions does what its text says.

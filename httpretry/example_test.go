@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"outlast/host"
 	"outlast/host/virtual"
 	"outlast/httpretry"
+	"outlast/internal/recipetest"
 )
 
 // begin recipe
@@ -49,19 +49,7 @@ func order(client *http.Client, url, key, what string) error {
 
 // The recipe of docs/http-clients.md is this one.
 func TestTheRecipeIsThePages(t *testing.T) {
-	here, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../docs/http-clients.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(here), "// begin recipe\n")
-	recipe, _, _ := strings.Cut(rest, "\n// end recipe")
-	if !strings.Contains(string(page), "```go\n"+recipe+"```\n") {
-		t.Errorf("docs/http-clients.md has another recipe than\n%s", recipe)
-	}
+	recipetest.IsThePages(t, "example_test.go", "../docs/http-clients.md")
 }
 
 // It orders again with the same key where that is honoured, and nowhere else, though

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
-	"strings"
 	"testing"
 
 	"outlast/host"
 	"outlast/httpattempt"
+	"outlast/internal/recipetest"
 	"outlast/retry"
 )
 
@@ -34,19 +33,7 @@ func peopleInALoop(ctx context.Context, plugin *host.Plugin, query func(context.
 
 // The recipe of docs/http-clients.md is this one.
 func TestTheRecipeIsThePages(t *testing.T) {
-	here, err := os.ReadFile("recipe_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../docs/http-clients.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(here), "// begin recipe\n")
-	recipe, _, _ := strings.Cut(rest, "\n// end recipe")
-	if !strings.Contains(string(page), "```go\n"+recipe+"```\n") {
-		t.Errorf("docs/http-clients.md has another recipe than\n%s", recipe)
-	}
+	recipetest.IsThePages(t, "recipe_test.go", "../docs/http-clients.md")
 }
 
 func TestTheRecipe(t *testing.T) {

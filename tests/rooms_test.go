@@ -74,6 +74,7 @@ internal/cgrouptest:
 internal/environ:
 internal/plainyaml: github.com/goccy/go-yaml
 internal/progress: host
+internal/recipetest:
 internal/redact:
 internal/repeat:
 internal/telemetry: abi host internal/progress
