@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,18 +19,13 @@ from outlast._watch.target import Level, Target, parse
 from outlast._watch.waiter import Waiter
 from outlast._watch.window import LEASE, Window
 
+from .test_ready import eventually, free_port
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is shared elsewhere")
 
 ROOT = Path(__file__).parents[3]
 CASES = json.loads((ROOT / "ready/meeting/testdata/protocol.json").read_text())
 LONG = 20.0
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not holds():
-        assert time.monotonic() < end, "it never comes"
-        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -56,13 +51,6 @@ class Caller:
     def goes(self) -> None:
         self.watchers.leave(self.view)
         self.view.went("answered")
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-    return port
 
 
 def one_looks(callers: list[Caller]) -> None:
