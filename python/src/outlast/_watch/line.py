@@ -27,6 +27,9 @@ class Callers:
     def __iter__(self) -> Iterator[Waiter]:
         return iter(self._waiters.values())
 
+    def __len__(self) -> int:
+        return len(self._waiters)
+
     @property
     def up(self) -> bool:
         """Whether the server is there, as far as was seen last."""

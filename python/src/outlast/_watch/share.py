@@ -38,7 +38,6 @@ class Share:
         self._poke: socket.socket | None = None
         self.sockets: set[socket.socket] = set()
         self.follows = False  # another looks
-        self.remotes: set[Waiter] = set()
 
     @property
     def pending(self) -> bool:
@@ -112,7 +111,7 @@ class Share:
         self._follow_nobody()
         end = time.monotonic() + AGAIN
         while not self._watcher.over and (left := end - time.monotonic()) > 0:
-            _ready([self._poked], left, self._poked)
+            _listen(left, self._poked)
 
     def _follow_nobody(self) -> None:
         with self._watcher.lock:
@@ -140,7 +139,7 @@ class Share:
                         conn.say("ask")
                     asked, questions = now, questions + 1
                 due = asked + (ANSWERED if questions else ASKING)
-                _ready([conn.sock, self._poked], min(due, watcher.peek()) - now, self._poked)
+                _listen(min(due, watcher.peek()) - now, self._poked, conn.sock)
                 for words in conn.hear():
                     if words[0] == "full":
                         self._alone()
@@ -163,13 +162,11 @@ class Share:
             conn.close()
 
 
-def _ready(socks: list[socket.socket], seconds: float, poked: socket.socket) -> set[socket.socket]:
-    """Those of which one has something to read, after so long at most."""
+def _listen(seconds: float, poked: socket.socket, *others: socket.socket) -> None:
+    """Wait until there is something to read, for so long at most. Pokes are read."""
     with selectors.DefaultSelector() as selector:
-        for sock in socks:
+        for sock in (poked, *others):
             selector.register(sock, selectors.EVENT_READ)
-        found = {key.fileobj for key, _ in selector.select(max(0.0, seconds))}
-    if poked in found:
-        with suppress(OSError):
-            poked.recv(1 << 10)
-    return {sock for sock in socks if sock in found}
+        selector.select(max(0.0, seconds))
+    with suppress(OSError):
+        poked.recv(1 << 10)

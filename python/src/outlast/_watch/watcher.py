@@ -124,7 +124,6 @@ class Watcher:
         with self._changed:
             view = Waiter(eager, turn, self._looks, remote=True)
             view.by, view.least = by, least
-            self.share.remotes.add(view)
             self.line.enter(view)
             self._changed.notify()
             return view
@@ -136,7 +135,6 @@ class Watcher:
         with self._changed:
             if not self.line.leave(view):
                 return False
-            self.share.remotes.discard(view)
             self.share.goes(view)
             self._rest()
             self._changed.notify()
@@ -159,7 +157,7 @@ class Watcher:
         wanted = 0.0
         if self.share.pending:
             wanted = TURN
-        elif self.share.remotes and self.line.up:
+        elif self.line and self.line.up:  # all in it are followers' calls
             wanted = LINGER
         if not wanted:
             self._until = 0.0
