@@ -13,9 +13,7 @@ from .line import HOLDS
 from .look import addresses_of
 from .sharer import Sharer
 from .waiter import Waiter
-
-LEASE = 1_000_000
-"""Microseconds that a turn holds."""
+from .window import LEASE
 
 EACH = 0.15
 MOVED = 1.0
@@ -32,6 +30,11 @@ def _room() -> int:
     import resource
 
     return min(MOST, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+
+
+def _lease() -> str:
+    """Until when a turn holds that is given now."""
+    return str(meeting.boot() + int(LEASE * 1e6))
 
 
 class Lead:
@@ -56,7 +59,6 @@ class Lead:
     def run(self) -> None:
         """Serve followers."""
         checked = moved = time.monotonic()
-        followed = False
         with selectors.DefaultSelector() as selector:
             selector.register(self._seat.sock, selectors.EVENT_READ)
             selector.register(self._poked, selectors.EVENT_READ)
@@ -74,8 +76,7 @@ class Lead:
                         if self._moved():
                             break
             finally:
-                followed = any(views for _, views in self._conns.values())
-                self._seat.leave(followed)
+                self._seat.leave(any(views for _, views in self._conns.values()))
                 for sock in list(self._conns):
                     self._lose(selector, sock)
 
@@ -116,9 +117,8 @@ class Lead:
         watcher = self._watcher
         if words[0] == "ask":
             with watcher.lock:
-                conn.say(
-                    "here", meeting.WORDS[watcher.level], str(watcher.looked + int(HOLDS * 1e6))
-                )
+                until = str(watcher.looked + int(HOLDS * 1e6))
+                conn.say("here", meeting.WORDS[watcher.level], until)
         elif words[0] == "wait":
             watcher.lose(views.pop(words[1], None))
             least = None if words[3] == "unseen" else meeting.level(words[3])
@@ -126,9 +126,7 @@ class Lead:
                 words[4] == "eager",
                 meeting.level(words[2]),
                 least,
-                lambda level: conn.say(
-                    "turn", words[1], meeting.WORDS[level], str(meeting.boot() + LEASE)
-                ),
+                lambda level: conn.say("turn", words[1], meeting.WORDS[level], _lease()),
             )
         elif words[0] == "go" and words[1] in views:
             watcher.remove(views[words[1]])
