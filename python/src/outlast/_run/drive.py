@@ -36,7 +36,7 @@ from .steps import (
     checked,
     timed,
 )
-from .task import Task
+from .task import Task, tries
 from .watched_wait import WatchedWait, Watching
 
 if TYPE_CHECKING:
@@ -346,15 +346,14 @@ class Driver:
         effects = "; nothing was applied" if self._task.call.write else ""
         if outcome.effects == "unknown":
             effects = "; it may have been applied: look before trying again"
-        tries = f"{outcome.attempts} attempt{'' if outcome.attempts == 1 else 's'}"
         outcome = replace(
             outcome,
             type="indeterminate" if outcome.effects == "unknown" else "exhausted",
             kind=action.kind,
             reason="attempts",
             budget=action.budget,
-            message=f"gave up after {tries} over {outcome.elapsed:.1f} s, all that its caller "
-            f"allows{effects}",
+            message=f"gave up after {tries(outcome.attempts, outcome.elapsed)}, all that its "
+            f"caller allows{effects}",
         )
         return Stop(outcome)
 

@@ -270,14 +270,13 @@ class Task:
         """
         elapsed = max(0.0, at - began)
         effects = "a write may have been applied" if doubt else "nothing was applied"
-        tries = f"{attempts} attempt{'' if attempts == 1 else 's'}"
         outcome = Outcome(
             "cancelled",
             kind=kind,
             effects="unknown" if doubt else "none",
             attempts=attempts,
             elapsed=elapsed,
-            message=f"cancelled after {tries} over {elapsed:.1f} s; {effects}",
+            message=f"cancelled after {tries(attempts, elapsed)}; {effects}",
         )
         self.stopped(outcome, at)
 
@@ -291,6 +290,11 @@ class Task:
             stderr=clean(result.stderr),
             message=clean(result.message),
         )
+
+
+def tries(attempts: int, seconds: float) -> str:
+    """What a call took, for a person."""
+    return f"{attempts} attempt{'' if attempts == 1 else 's'} over {seconds:.1f} s"
 
 
 _NOTHING: AbstractContextManager[None] = nullcontext()
