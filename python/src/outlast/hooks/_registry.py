@@ -83,10 +83,7 @@ def begin(hooks: Iterable[Hook], call: Call, policy: str, command: str) -> tuple
 def tell(event: Event, hooks: Iterable[Told]) -> None:
     """Tell hooks of an event."""
     for hook in hooks:
-        try:
-            hook(event)
-        except Exception:
-            _failed(type(event).__name__)
+        guarded(type(event).__name__, hook, event)
 
 
 def guarded(at: str, of_hook: Callable[..., T], *args: Any) -> T | None:
@@ -94,12 +91,8 @@ def guarded(at: str, of_hook: Callable[..., T], *args: Any) -> T | None:
     try:
         return of_hook(*args)
     except Exception:
-        _failed(at)
+        log.exception("outlast: a hook failed at %s", at)
         return None
-
-
-def _failed(at: str) -> None:
-    log.exception("outlast: a hook failed at %s", at)
 
 
 class Around:
