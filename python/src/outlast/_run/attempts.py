@@ -67,7 +67,6 @@ def attempts(*, remote: bool, write: bool, **options: Unpack[AttemptsOptions]) -
     reraise = rest.pop("reraise", False)
     run: Any = {name: rest.pop(name) for name in OPTIONS & rest.keys()}
     call = Call(remote=remote, write=write, **rest)
-    on = on if isinstance(on, tuple) else (on,)
     return Attempts(Task(policy, call, attempts=most, on=on, options=run), reraise)
 
 

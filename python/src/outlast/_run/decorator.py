@@ -150,7 +150,7 @@ def retry(
             own,
             repairs=repair is not None,
             attempts=attempts,
-            on=on if isinstance(on, tuple) else (on,),
+            on=on,
             options=options,
         )
         calls = _Calls(task, judge, repair, reraise, attempt_timeout)

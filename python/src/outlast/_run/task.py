@@ -60,7 +60,7 @@ class Task:
         repairs: bool = False,
         watched: bool = True,
         attempts: int | None = None,
-        on: tuple[type[Exception], ...] = (),
+        on: type[Exception] | tuple[type[Exception], ...] = (),
         options: RunOptions,
     ) -> None:
         unknown = options.keys() - OPTIONS
@@ -73,11 +73,11 @@ class Task:
         self.clock = clock
         self.repairs = repairs
         self.attempts = _counted(attempts)
-        self._on = on
-        for each in on:
+        self._on = on if isinstance(on, tuple) else (on,)
+        for each in self._on:
             if not (isinstance(each, type) and issubclass(each, Exception)):
                 raise TypeError(f"outlast: on= has {each!r}, and takes subclasses of Exception")
-        if on and call.write and (not call.repeatable or options.get("only_request")):
+        if self._on and call.write and (not call.repeatable or options.get("only_request")):
             raise ValueError(
                 "outlast: on= is for reads, and for writes that are repeatable and claim no "
                 "only_request: an exception does not say that nothing was applied"
