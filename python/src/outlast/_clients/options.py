@@ -103,13 +103,10 @@ class Settings:
         }
         self._choose()
         self._ready = options.get("ready")
-        if isinstance(self._ready, str) and self._ready != "off":
-            Address.of(("http", "", 80), self._ready)  # tells what is wrong with it now
         self._options: dict[str, Any] = {
             name: options[name] for name in ("observe", "secrets") if name in options
         }
-        Call(remote=True, write=False, budget=self._budget)  # tells what is wrong with them now
-        self._new("GET", ("http", "", 0), False, False, False, "")
+        self._new("GET", ("http", "", 80), True, False, False, "")  # tells what is wrong now
 
     def _choose(self) -> None:
         self._repeatable, self._keyed, self._refuses = (
@@ -165,10 +162,7 @@ class Settings:
         if task is None:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            task = self._new(method, origin, watched, repeatable, refuses, label)
-            if not label:
-                task.call = overrides.labelled(task.call, f"{method} {origin[1]}")
-            self._kept[key] = task
+            task = self._kept[key] = self._new(*key)
         wanted = overrides.given.get(None)
         if wanted is not None:
             task = task.with_options(wanted)
@@ -180,13 +174,14 @@ class Settings:
     def _readiness(self, origin: Origin, watched: bool) -> Readiness | None:
         """What watches for a request's server."""
         ready = self._ready
-        if isinstance(ready, str) and ready != "off" and (watched or not ready.startswith("/")):
+        if ready is not None and not isinstance(ready, str):
+            return ready
+        if ready == "off":
+            return None
+        named = None
+        if ready is not None and (watched or not ready.startswith("/")):
             named = Address.of(origin, ready)
-            if named is not None:
-                return named
-        if ready is None or isinstance(ready, str):
-            return Address.of(origin) if watched and ready != "off" else None
-        return ready
+        return named or (Address.of(origin) if watched else None)
 
     def _new(
         self,
@@ -205,6 +200,8 @@ class Settings:
             budget=self._budget,
             label=label,
         )
+        if not label:
+            call = overrides.labelled(call, f"{method} {origin[1]}")
         ready = self._readiness(origin, watched)
         return RequestTask(
             self._policy,
