@@ -31,14 +31,16 @@ Answered = Callable[[R], Result]
 
 
 def answer(status: int, headers: Any, reason: str | None) -> Result:
-    """The result of an answer of 400 or above. Its body is the caller's."""
+    """The result of an answer, whose body is the caller's."""
+    if status < 400:  # nearly all
+        return _well(status)
     after = retry_after(headers.get("Retry-After"))
     return Result(http_status=status, message=reason or "", retry_after=after)
 
 
 @lru_cache(maxsize=64)
-def well(status: int) -> Result:
-    """The result of any other. A redirect, or that nothing has changed, is a success too,
+def _well(status: int) -> Result:
+    """The result of one below 400. A redirect, or that nothing has changed, is a success too,
     which to a policy only a status from 200 to 299 is.
     """
     return Result(http_status=status) if status // 100 == 2 else Result(exit_code=0)

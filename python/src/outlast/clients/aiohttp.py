@@ -15,7 +15,7 @@ import aiohttp
 
 from .._clients.bodies import Body
 from .._clients.options import ClientOptions, Settings
-from .._clients.passing import AsyncPassing, answer, well
+from .._clients.passing import AsyncPassing, answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -79,8 +79,6 @@ class _Middleware:
 
 
 def _answered(response: aiohttp.ClientResponse) -> Result:
-    if response.status < 400:  # nearly all
-        return well(response.status)
     return answer(response.status, response.headers, response.reason)
 
 

@@ -16,7 +16,7 @@ import httpx
 
 from .._clients.bodies import Body
 from .._clients.options import Settings
-from .._clients.passing import AsyncPassing, Passing, answer, well
+from .._clients.passing import AsyncPassing, Passing, answer
 from .._watch.target import DEFAULT_PORTS
 
 if TYPE_CHECKING:
@@ -117,8 +117,6 @@ def _is_direct(transport: Any) -> bool:
 
 
 def _answered(response: httpx.Response) -> Result:
-    if response.status_code < 400:  # nearly all
-        return well(response.status_code)
     return answer(response.status_code, response.headers, response.reason_phrase)
 
 

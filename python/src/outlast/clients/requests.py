@@ -16,7 +16,7 @@ from requests.utils import select_proxy
 
 from .._clients.bodies import body_of
 from .._clients.options import Settings
-from .._clients.passing import Passing, answer, well
+from .._clients.passing import Passing, answer
 from .._watch.target import DEFAULT_PORTS
 
 if TYPE_CHECKING:
@@ -92,8 +92,6 @@ class HTTPAdapter(requests.adapters.HTTPAdapter):
 
 
 def _answered(response: requests.Response) -> Result:
-    if response.status_code < 400:  # nearly all
-        return well(response.status_code)
     return answer(response.status_code, response.headers, response.reason)
 
 

@@ -13,7 +13,7 @@ import urllib3
 
 from .._clients.bodies import body_of
 from .._clients.options import ClientOptions, Settings
-from .._clients.passing import Passing, answer, well
+from .._clients.passing import Passing, answer
 
 if TYPE_CHECKING:
     from .._call.result import Result
@@ -82,8 +82,6 @@ def _patient(pool: Any, settings: Settings) -> Any:
 
 
 def _answered(response: Any) -> Result:
-    if response.status < 400:  # nearly all
-        return well(response.status)
     return answer(response.status, response.headers, response.reason)
 
 
