@@ -64,6 +64,12 @@ class ClientOptions(TypedDict, total=False):
     reraise: bool
 
 
+def taken(options: dict[str, Any]) -> ClientOptions:
+    """Those of a transport, taken out of what a client's own are among."""
+    own = options.keys() & ClientOptions.__annotations__.keys()
+    return cast(ClientOptions, {name: options.pop(name) for name in own})
+
+
 KEY = "idempotency-key"
 
 MOST_KEPT = 1000
@@ -83,12 +89,7 @@ class Settings:
     """
 
     def __init__(self, options: ClientOptions, *, single: bool) -> None:
-        unknown = sorted(options.keys() - ClientOptions.__annotations__.keys())
-        if unknown:
-            raise TypeError(
-                f"outlast: {unknown[0]!r} is none of outlast.clients.ClientOptions: "
-                f"{', '.join(sorted(ClientOptions.__annotations__))}"
-            )
+        overrides.check(options, ClientOptions, "outlast.clients.ClientOptions")
         self.reraise = options.get("reraise", True)
         self._single = single
         self._policy = chosen(options.get("policy", FUNCTIONS), options.get("max_wait"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from .._wire.values import MAX_LABEL_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from typing_extensions import Unpack
 
@@ -77,15 +77,15 @@ def labelled(call: Call, label: str) -> Call:
     return replace(call, label=label.encode()[:MAX_LABEL_BYTES].decode(errors="ignore"))
 
 
-def check(options: object) -> None:
-    """See that there are such options.
+def check(
+    options: Iterable[str], known: type = CallOptions, public: str = "outlast.CallOptions"
+) -> None:
+    """See that there are such options, of a TypedDict with a public name.
 
     Raises:
         TypeError: If there are not.
     """
-    unknown = sorted(set(options) - CallOptions.__annotations__.keys())  # type: ignore[call-overload]
+    names = known.__annotations__
+    unknown = sorted(set(options) - names.keys())
     if unknown:
-        raise TypeError(
-            f"outlast: {unknown[0]!r} is none of outlast.CallOptions: "
-            f"{', '.join(sorted(CallOptions.__annotations__))}"
-        )
+        raise TypeError(f"outlast: {unknown[0]!r} is none of {public}: {', '.join(sorted(names))}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from .._clients.bodies import Body
-from .._clients.options import ClientOptions, Settings
+from .._clients.options import Settings, taken
 from .._clients.passing import AsyncPassing, answer
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def session(**options: Any) -> aiohttp.ClientSession:
         TypeError: If there is no such option, also where aiohttp is older than 3.12.
         ValueError: If an option is out of bounds.
     """
-    own = options.keys() & ClientOptions.__annotations__.keys()
-    settings = Settings({name: options.pop(name) for name in own}, single=True)  # type: ignore[arg-type]
+    settings = Settings(taken(options), single=True)
     middlewares = (*options.pop("middlewares", ()), _Middleware(settings))
     made = aiohttp.ClientSession(middlewares=middlewares, **options)
     made._retry_connection = False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3
 
 from .._clients.bodies import body_of
-from .._clients.options import ClientOptions, Settings
+from .._clients.options import Settings, taken
 from .._clients.passing import Passing, answer
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 class _Managed(urllib3.PoolManager):
     def __init__(self, *args: Any, **options: Any) -> None:
-        own = options.keys() & ClientOptions.__annotations__.keys()
-        self._settings = Settings({name: options.pop(name) for name in own}, single=True)  # type: ignore[arg-type]
+        self._settings = Settings(taken(options), single=True)
         super().__init__(*args, **options)
 
     def _new_pool(self, scheme: str, *args: Any, **kwargs: Any) -> Any:
