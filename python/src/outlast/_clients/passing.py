@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._call.answers import retry_after
 from .._call.result import Result
-from .._evidence.requests import Within, current
+from .._evidence.requests import current
 from .._run import perform
 from .._run.decorator import attach, failure_of
 from .._run.steps import Done, Made
@@ -18,7 +18,6 @@ from .._time import clock
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from .._evidence.requests import Requests
     from .._run.steps import Ended
     from .bodies import Body
     from .options import Settings
@@ -73,43 +72,37 @@ class _Passing(Generic[R]):
         """Why the request cannot be sent again."""
         return "" if self._body is None else self._body.spent()
 
-    def _begin(self) -> tuple[bool, Requests | None, float]:
-        """Begin with the first attempt: whether anybody hears of it if it succeeds, what is
-        seen of it, and when it begins.
-        """
-        quiet = self._task.is_quiet
-        if not quiet:
+    def _begin(self) -> None:
+        """Begin with the first attempt."""
+        self._quiet = self._task.is_quiet  # nobody hears of it if it succeeds
+        if not self._quiet:
             self._task = self._task.begun()
-        return quiet, self._task.look_on(current.get()), clock.now()
+        self._seen = self._task.look_on(current.get())
+        self._started = clock.now()
 
-    def _around(
-        self, quiet: bool, seen: Requests | None, at: float
-    ) -> AbstractContextManager[None]:
-        return Within(seen) if quiet else self._task.around(1, at, seen)
+    def _around(self) -> AbstractContextManager[None]:
+        return self._task.around(1, self._started, self._seen)
 
-    def _made(self, quiet: bool, done: Done, seen: Requests | None, started: float) -> Made:
+    def _made(self, done: Done) -> Made:
         """The first attempt, for who goes on from there."""
-        if quiet:
+        if self._quiet:
             self._task = self._task.begun()
-        return Made(done, seen, started, clock.now())
+        return Made(done, self._seen, self._started, clock.now())
 
-    def _settled(
-        self, quiet: bool, seen: Requests | None, result: Result, started: float
-    ) -> R | None:
+    def _settled(self, result: Result) -> R | None:
         """The response, if the first attempt is all that there is to the request. This is the
         way of nearly all requests, so it is a short one.
         """
         task = self._task
         if not task.settles(result):
             return None
-        if seen is not None:
-            seen.forget()
-        if not quiet:
+        if self._seen is not None:
+            self._seen.forget()
+        if not self._quiet:
             at, told = clock.now(), copy(result)  # checked already, which takes its time
-            vars(told).update(started=started, ended=at)
-            result = told
-            task.tell_attempt(1, result, at)
-            task.succeeded(result, at)
+            vars(told).update(started=self._started, ended=at)
+            task.tell_attempt(1, told, at)
+            task.succeeded(told, at)
             task.ended(None)
         return self._taken()
 
@@ -164,16 +157,16 @@ class Passing(_Passing[R]):
 
     def run(self) -> R:
         """Carry it out."""
-        quiet, seen, started = self._begin()
+        self._begin()
         try:
-            with self._around(quiet, seen, started):
+            with self._around():
                 done = Done(self.attempt())
-            response = self._settled(quiet, seen, done.value, started)
+            response = self._settled(done.value)
             if response is not None:
                 return response
         except BaseException as e:
             done = Done(error=e)
-        made = self._made(quiet, done, seen, started)
+        made = self._made(done)
         sleep = clock.current().sleep
         try:
             return self._result(perform.run(self._task, self.attempt, sleep, None, self, made))
@@ -209,11 +202,11 @@ class AsyncPassing(_Passing[R]):
 
     async def run(self) -> R:
         """Carry it out."""
-        quiet, seen, started = self._begin()
+        self._begin()
         try:
-            with self._around(quiet, seen, started):
+            with self._around():
                 done = Done(await self.attempt())
-            response = self._settled(quiet, seen, done.value, started)
+            response = self._settled(done.value)
             if response is not None:
                 return response
         except GeneratorExit as e:
@@ -221,11 +214,10 @@ class AsyncPassing(_Passing[R]):
             raise
         except BaseException as e:
             done = Done(error=e)
-        made = self._made(quiet, done, seen, started)
+        made = self._made(done)
         sleep = clock.current().asleep
         try:
             ended = await perform.arun(self._task, self.attempt, sleep, None, self, made)
             return self._result(ended)
         finally:
-            if self._response is not None:
-                await self.drop()
+            await self.drop()
