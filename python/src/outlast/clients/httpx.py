@@ -46,12 +46,13 @@ class Transport(httpx.BaseTransport):
         self, transport: httpx.BaseTransport | None = None, **options: Unpack[ClientOptions]
     ) -> None:
         self._inner = httpx.HTTPTransport() if transport is None else transport
-        self._direct = type(self._inner) is httpx.HTTPTransport
-        self._settings = Settings(options, single=self._direct)
+        own = type(self._inner) is httpx.HTTPTransport
+        self._direct = own and _is_direct(self._inner)
+        self._settings = Settings(options, single=own)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Make a request."""
-        task = _task(self._settings, request, self._direct and _is_direct(self._inner))
+        task = _task(self._settings, request, self._direct)
         if task is None:
             return self._inner.handle_request(request)
         return Passing(
@@ -75,12 +76,13 @@ class AsyncTransport(httpx.AsyncBaseTransport):
         self, transport: httpx.AsyncBaseTransport | None = None, **options: Unpack[ClientOptions]
     ) -> None:
         self._inner = httpx.AsyncHTTPTransport() if transport is None else transport
-        self._direct = type(self._inner) is httpx.AsyncHTTPTransport
-        self._settings = Settings(options, single=self._direct)
+        own = type(self._inner) is httpx.AsyncHTTPTransport
+        self._direct = own and _is_direct(self._inner)
+        self._settings = Settings(options, single=own)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Make a request."""
-        task = _task(self._settings, request, self._direct and _is_direct(self._inner))
+        task = _task(self._settings, request, self._direct)
         if task is None:
             return await self._inner.handle_async_request(request)
         return await AsyncPassing(
