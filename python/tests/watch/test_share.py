@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from outlast._watch import meeting, watcher
+from outlast._watch import lead, meeting, share, watcher
 from outlast._watch.target import Level, Target, parse
 from outlast._watch.waiter import Waiter
 from outlast._watch.window import LEASE, Window
@@ -179,6 +179,68 @@ def test_a_looker_that_lies(where: str, lie: bytes) -> None:
         thread.join()
         liar.close()
         caller.watchers.leave(caller.view)
+
+
+@pytest.mark.usefixtures("where")
+def test_a_looker_sees_its_followers_off() -> None:
+    port = free_port()
+    callers = [Caller(parse(f"tcp://127.0.0.1:{port}")) for _ in range(3)]
+    one_looks(callers)
+    looker = next(c for c in callers if not c.follows)
+    callers.remove(looker)
+    with socket.create_server(("127.0.0.1", port), backlog=1000):
+        eventually(lambda: looker.view.watcher.line.up)
+        looker.goes()
+        time.sleep(0.3)
+        assert not looker.view.watcher.over
+        for caller in callers:
+            caller.goes()
+        eventually(lambda: looker.view.watcher.over)
+
+
+def test_a_looker_whose_server_moves_begins_anew(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = "127.0.0.1"
+    for module in (share, lead):
+        monkeypatch.setattr(module, "addresses_of", lambda _: addresses)
+    monkeypatch.setattr(lead, "MOVED", 0.05)
+    target = parse(f"tcp://127.0.0.1:{free_port()}")
+    callers = [Caller(target) for _ in range(2)]
+    one_looks(callers)
+    addresses = "127.0.0.2"
+    new = meeting.name_of(target.key, "direct", addresses)
+    eventually(lambda: any(name.startswith(new) for name in os.listdir(where)))
+    one_looks(callers)
+    for caller in callers:
+        caller.goes()
+
+
+@pytest.mark.usefixtures("where")
+def test_who_finds_no_room_looks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lead, "_room", lambda: 0)
+    target = parse(f"tcp://127.0.0.1:{free_port()}")
+    callers = [Caller(target) for _ in range(2)]
+    time.sleep(0.5)
+    for caller in callers:
+        assert not caller.follows
+        assert caller.view.seen().down
+        caller.goes()
+
+
+def test_a_turn_that_comes_too_late_is_given_back() -> None:
+    ours, looker = socket.socketpair()
+    with ours, looker:
+        by = watcher.Watcher(parse("tcp://127.0.0.1:1"))
+        by.share._to = meeting.Conn(ours)
+        heard = threading.Event()
+        view = watcher.View(by, True, heard.set, 0)
+        by.line.enter(view)
+        by.turn(view.number, Level.ACCEPTING, meeting.boot())
+        assert not heard.is_set()
+        assert looker.recv(100) == b"wait 1 accepting unseen eager\n"
+        by.turn(view.number, Level.ACCEPTING, meeting.boot() + 1_000_000)
+        assert heard.is_set()
 
 
 def test_the_directory(tmp_path: Path) -> None:
