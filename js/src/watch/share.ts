@@ -174,8 +174,8 @@ export class Share {
       conn.hear(
         ([word, first = "", second = "", third]) => {
           if (word === "full") {
-            end(false);
             reject(new Error("the looker has too many followers"));
+            end(false);
           } else if (word === "turn") {
             this.#turn(Number(first), levelOf(second), Number(third));
           } else if (word === "here" && Number(second) > boot()) {

@@ -9,12 +9,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { closedPort, ROOT } from "../helpers.js";
+import { closedPort, ROOT, until } from "../helpers.js";
 
 const dist = (file: string) => new URL(`../../dist/watch/${file}.js`, import.meta.url).href;
 const { directory, nameOf, parse, Place } = await import(dist("meeting"));
 const { Share } = await import(dist("share"));
 const { Caller, Callers } = await import(dist("callers"));
+const { watcherOf } = await import(dist("watcher"));
 const { nameTarget, parseTarget, Level } = await import(dist("target"));
 
 const skip = process.platform !== "linux" && "nothing is shared elsewhere";
@@ -130,6 +131,24 @@ test("who finds no place is told so, and may be gone already", { skip }, async (
   seated[0]!.write("ask\n");
   const [here] = await once(seated[0]!, "data");
   assert.match(String(here), /^here /);
+});
+
+test("who was told that there is no place looks alone, and asks again much later", {
+  skip,
+}, async (t) => {
+  const port = await closedPort();
+  let asked = 0;
+  const looker = createServer((socket) => {
+    asked++;
+    socket.end("full\n").on("error", () => {});
+  }).listen(placeOf(port).path(1));
+  t.after(() => looker.close());
+  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
+  t.after(() => watch.stop());
+  await until(() => asked > 0);
+  await pause(300);
+  assert.equal(asked, 1);
+  assert.ok(watch.seen().down);
 });
 
 test("the directory is the user's alone", { skip }, (t) => {
