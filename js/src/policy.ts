@@ -153,6 +153,10 @@ class FollowedPolicy extends Policy {
     return (await this.inForce()).policy.document();
   }
 
+  override async withWindow(ms: number): Promise<Decider> {
+    return (await this.inForce()).policy.withWindow(ms);
+  }
+
   override async waitsFor(status: number): Promise<boolean> {
     return (await this.inForce()).policy.waitsFor(status);
   }

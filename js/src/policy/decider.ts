@@ -105,7 +105,7 @@ export class Decider {
     return this.#text ?? builtInDocument(this.#name);
   }
 
-  /** The same policy with another window. Who follows one goes by what is in force then.
+  /** The same policy with another window; of one that is followed, what is in force now.
    * @internal */
   withWindow(ms: number): Promise<Decider> {
     const us = micros(ms, "maxWait");

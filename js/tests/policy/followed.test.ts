@@ -165,6 +165,9 @@ test("the last good one is in force", async (t) => {
   await inForce(4);
   assert.equal((await policy.release())?.source, "https://policies.example/network.json");
   assert.match(JSON.stringify(await policy.document()), /"max_wait":"200s"/);
+  const delay = async () =>
+    JSON.stringify(await (await policy.withMaxWait(60_000)).document()).match(/"base":"\w+"/)?.[0];
+  assert.equal(await delay(), '"base":"1s"');
   release(dir, 3);
   await inForce(4, /serial 3 is lower than 4/);
   put(dir, "{}");
@@ -174,6 +177,7 @@ test("the last good one is in force", async (t) => {
   mkdirSync(dir, { mode: 0o755 });
   release(dir, 5);
   await inForce(5);
+  assert.equal(await delay(), '"base":"500ms"');
   chmodSync(dir, 0o777);
   release(dir, 6);
   await inForce(5, /can be written by others/);
