@@ -17,9 +17,8 @@ import {
 import { hooksFor } from "../run/task.js";
 import { Telling } from "../run/telling.js";
 import { currentClock, systemClock } from "../time/clock.js";
-import { isWatcher, type Ready, ready, type Watcher } from "../watch/readiness.js";
+import { isWatcher, type Ready, ready } from "../watch/readiness.js";
 import { parseTarget } from "../watch/target.js";
-import { watcherOf } from "../watch/watcher.js";
 import { OwnAddress } from "./address.js";
 import { type ClientRequest, chosenBy, type Routes, routes } from "./routes.js";
 
@@ -207,12 +206,10 @@ export class Settings {
   way({ url, isHostKnown, signal: own }: Asked): Way {
     const { maxWait, attempts, attemptTimeout, on, onlyRequest, ...others } = this.#options;
     const { signal, observe, secrets, clock, seed } = others;
-    const host = isHostKnown ? url.hostname : undefined;
-    const address = this.#address(url, host);
+    const { ready, address } = this.#lookedAt(isHostKnown ? url : undefined);
     const options: RunOptions = {
       ...{ maxWait, attempts, attemptTimeout, on, onlyRequest, observe, secrets, clock, seed },
-      signal: bothOf(signal ?? undefined, own),
-      ready: address ?? this.#watcher(host),
+      ...{ signal: bothOf(signal ?? undefined, own), ready },
     };
     return { options, address };
   }
@@ -224,24 +221,21 @@ export class Settings {
     );
   }
 
-  /** What the caller said to look at for requests to a host. A pool has but one. */
-  #watcher(host: string | undefined): Watcher | undefined {
+  /** What is looked at for requests to a host: what the caller said, if that is for this one, or
+   * their own address.
+   *
+   * @param url None: they are a pool's, which has but one host. */
+  #lookedAt(url: URL | undefined): { ready?: Ready; address?: OwnAddress } {
     const { ready } = this.#options;
-    if (!ready || isPath(ready) || isWatcher(ready)) {
-      return ready && isWatcher(ready) ? ready : undefined;
+    const isSaid = ready && !isPath(ready);
+    if (isSaid && (isWatcher(ready) || !url || new URL(ready).hostname === url.hostname)) {
+      return { ready };
     }
-    const isIts = host === undefined || new URL(ready).hostname === host;
-    return isIts && this.#isReal ? watcherOf(ready) : undefined;
-  }
-
-  #address(url: URL, host: string | undefined): OwnAddress | undefined {
-    const { ready } = this.#options;
-    if (ready === false || !this.#isReal || (ready && isWatcher(ready))) {
-      return undefined;
+    if (ready === false || !this.#isReal) {
+      return {};
     }
-    const isOwn = !ready || isPath(ready) || (host && new URL(ready).hostname !== host);
-    const health = isPath(ready) ? ready : undefined;
-    return isOwn ? new OwnAddress(host === undefined ? undefined : url, health) : undefined;
+    const address = new OwnAddress(url, isPath(ready) ? ready : undefined);
+    return { ready: address, address };
   }
 
   /** No look belongs to a time that is not real. */
