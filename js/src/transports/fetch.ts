@@ -7,7 +7,7 @@ import { discard } from "../evidence/response.js";
 import { urlOf } from "./address.js";
 import { type Body, constant, isConstant, isRead, keeping, streamOf } from "./bodies.js";
 import { type Answer, isWithin, type Passed, pass } from "./passing.js";
-import { Settings, type TransportOptions } from "./settings.js";
+import { bare, Settings, type TransportOptions } from "./settings.js";
 
 type Fetch = typeof globalThis.fetch;
 type Input = Parameters<Fetch>[0];
@@ -86,15 +86,6 @@ function processesOwn(by: unknown): Fetch {
 function isUnder(by: unknown, around: Under | undefined): boolean {
   const isIts = around?.by === by && (!around?.attempt || around.attempt.running !== undefined);
   return isIts || (around !== undefined && isUnder(by, around.around));
-}
-
-/** What `fetch` knows of what it is given. */
-function bare(init: (Init & { outlast?: TransportOptions }) | undefined): Init | undefined {
-  if (!init || !("outlast" in init)) {
-    return init;
-  }
-  const { outlast: _, ...rest } = init;
-  return rest;
 }
 
 function isRequest(input: Input): input is Request {

@@ -6,7 +6,7 @@ import { onAbort } from "../time/abort.js";
 import { urlOf } from "./address.js";
 import { type Body, constant, isConstant, keeping } from "./bodies.js";
 import { type Answer, isWithin, type Passed, pass } from "./passing.js";
-import { type Asked, Settings, type TransportOptions } from "./settings.js";
+import { type Asked, bare, Settings, type TransportOptions } from "./settings.js";
 import { type Controller, type Handler, type Hearer, type Tongue, tongueOf } from "./tongues.js";
 
 /** What undici is asked for. */
@@ -54,15 +54,6 @@ export function retryInterceptor(
     };
     return retrying as D;
   };
-}
-
-/** What undici knows of what it is given. */
-function bare(asked: Options): Options {
-  if (!("outlast" in asked)) {
-    return asked;
-  }
-  const { outlast: _, ...rest } = asked;
-  return rest;
 }
 
 const NOTHING = () => {};

@@ -96,6 +96,15 @@ export interface Asked {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What a client knows of what it is given for a request. */
+export function bare<T extends object | undefined>(given: T): T {
+  if (!given || !("outlast" in given)) {
+    return given;
+  }
+  const { outlast: _, ...rest } = given;
+  return rest as T;
+}
+
 const given = new AsyncLocalStorage<TransportOptions>();
 
 /**
