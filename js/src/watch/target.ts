@@ -81,11 +81,6 @@ function bad(text: string, why: string): RangeError {
   return new RangeError(`outlast: ready is ${JSON.stringify(shown)}, and ${why}`);
 }
 
-/** Names a target in a table. */
-export function keyOf({ scheme, host, port, path, statuses }: Target): string {
-  return [scheme, host, port, path, statuses].join(" ");
-}
-
 /** A target as docs/looking.md names it. */
 export function nameTarget({ scheme, host, port, path, statuses }: Target): string {
   const bracketed = host.includes(":") ? `[${host}]` : host;

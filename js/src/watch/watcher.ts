@@ -7,7 +7,7 @@ import { boot } from "./clock.js";
 import { look } from "./look.js";
 import type { How, Seen, Watch, Watcher } from "./readiness.js";
 import type { Looker, Share } from "./share.js";
-import { keyOf, Level, parseTarget, portOnly, type Target } from "./target.js";
+import { Level, nameTarget, parseTarget, portOnly, type Target } from "./target.js";
 
 /** Milliseconds between two looks, at least and at most. The first is short against a person's
  * patience and against what a look costs a server, the second still notices a return within a
@@ -56,7 +56,7 @@ export function watcherOf(ready: string | URL): Watcher {
   const target = parseTarget(ready);
   return {
     watch(eager, news) {
-      const key = keyOf(target);
+      const key = nameTarget(target);
       const server = servers.get(key) ?? new Server(target);
       servers.set(key, server);
       return server.join(eager, news, () => {
