@@ -254,6 +254,11 @@ export function inContext<T>(attempt: Requests | undefined, work: () => T): T {
   return contexts.run(attempt, work);
 }
 
+/** Does something of outlast's own: what it sends is no part of the attempts beside it. */
+export function apart<T>(work: () => T): T {
+  return inContext(undefined, () => new Requests().within(work));
+}
+
 /** Marks the connections of requests that tell of themselves. A session of HTTP/2 shows its
  * connection through a proxy only, in which a mark is found. */
 export const CARRIER = Symbol("outlast.carrier");

@@ -1,7 +1,7 @@
 /** Looks at each server that a call of this process waits for, for all of them at once. */
 
 import type { Readiness } from "../call/action.js";
-import { inContext, Requests } from "../evidence/requests.js";
+import { apart } from "../evidence/requests.js";
 import { Caller, Callers } from "./callers.js";
 import { boot } from "./clock.js";
 import { look } from "./look.js";
@@ -93,8 +93,7 @@ class Server implements Looker {
   /** @param left Called when none of this process waits any more. */
   join(eager: boolean, news: () => void, left: () => void): View {
     if (this.callers.own === 0) {
-      // What it says to others is no part of the attempts beside it.
-      inContext(undefined, () => new Requests().within(() => this.#meet()));
+      apart(() => this.#meet());
     }
     const view = new View(this, eager, news, left);
     this.callers.enter(view);
@@ -207,9 +206,8 @@ class Server implements Looker {
     if (this.#flying < IN_FLIGHT) {
       this.#flying++;
       this.looked = boot();
-      // What a look sends is no part of the attempts beside it.
       const number = ++this.looks;
-      inContext(undefined, () => new Requests().within(() => this.#look(number, this.#last)));
+      apart(() => this.#look(number, this.#last));
     }
     this.#plan();
   }
