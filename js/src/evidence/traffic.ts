@@ -29,14 +29,17 @@ export interface Known {
 }
 
 /** What is known of an error from the request that it ended. */
-export function knownOf(error: unknown, depth = 0): Known | undefined {
+export function knownOf(error: unknown): Known | undefined {
+  const found = behind(error, (each) => early.has(each) || idleBefore.has(each));
+  return found && { early: early.get(found), idleSince: idleBefore.get(found) ?? Infinity };
+}
+
+/** The first of an error and of what caused it that is one of those. */
+function behind(error: unknown, isOne: (error: object) => boolean, depth = 0): object | undefined {
   if (typeof error !== "object" || error === null || depth > DEEP) {
     return undefined;
   }
-  const isKnown = early.has(error) || idleBefore.has(error);
-  return isKnown
-    ? { early: early.get(error), idleSince: idleBefore.get(error) ?? Infinity }
-    : knownOf((error as Error).cause, depth + 1);
+  return isOne(error) ? error : behind((error as Error).cause, isOne, depth + 1);
 }
 
 /** The same of the error that ended an attempt. A client may throw an error of its own, which has
@@ -156,11 +159,9 @@ export function failedEarly(error: object, to: Peer): void {
 }
 
 /** Where the connection was to lead that an error, or one behind it, ended before it stood. */
-export function endOf(error: unknown, depth = 0): Peer | undefined {
-  if (typeof error !== "object" || error === null || depth > DEEP) {
-    return undefined;
-  }
-  return ends.get(error) ?? endOf((error as Error).cause, depth + 1);
+export function endOf(error: unknown): Peer | undefined {
+  const found = behind(error, (each) => ends.has(each));
+  return found && ends.get(found);
 }
 
 /** The requests of a connection tell of themselves. */
