@@ -27,9 +27,6 @@ const MAX_LINE = 64;
 /** Characters that may wait for who does not read them (a choice: a thousand lines). */
 const MAX_UNREAD = 64 << 10;
 
-/** Nothing is shared here. */
-class AloneError extends Error {}
-
 /**
  * The user's directory, made if it is not there. It throws if it is not the user's alone.
  *
@@ -39,7 +36,7 @@ class AloneError extends Error {}
 export function directory(run = "/run/user", temp = "/tmp"): string {
   const uid = process.platform === "linux" ? process.geteuid?.() : undefined;
   if (uid === undefined) {
-    throw new AloneError("this is not Linux");
+    throw new Error("this is not Linux");
   }
   const session = join(run, String(uid));
   if (fs.lstatSync(session, { throwIfNoEntry: false })) {
@@ -49,7 +46,7 @@ export function directory(run = "/run/user", temp = "/tmp"): string {
   const parent = fs.lstatSync(temp);
   const isOpen = (parent.mode & 0o022) !== 0 && (parent.mode & 0o1000) === 0;
   if (!parent.isDirectory() || ![0, uid].includes(parent.uid) || isOpen) {
-    throw new AloneError(`others may put something into the place of ${temp}'s`);
+    throw new Error(`others may put something into the place of ${temp}'s`);
   }
   return made(join(temp, `outlast-${uid}`), uid);
 }
@@ -72,7 +69,7 @@ function check(path: string, uid: number): void {
   fs.closeSync(fd);
   const isPrivate = found.uid === uid && (found.mode & 0o7777) === 0o700;
   if (!isPrivate || !LOCAL.includes(fs.statfsSync(path).type)) {
-    throw new AloneError(`${path} is not this user's alone`);
+    throw new Error(`${path} is not this user's alone`);
   }
 }
 
@@ -114,7 +111,7 @@ export class Place {
         }
       }
     }
-    throw new AloneError("others were always sooner");
+    throw new Error("others were always sooner");
   }
 
   /** The highest term of a socket; 0: there is none. */
@@ -261,14 +258,14 @@ export class Conn {
     this.socket.once("close", end).on("data", (text) => {
       const lines = (this.#heard + text).split("\n");
       this.#heard = lines.pop()!;
-      const all = lines.map(parse);
-      for (const words of all.slice(
-        0,
-        all.includes(undefined) ? all.indexOf(undefined) : undefined,
-      )) {
-        line(words!);
+      for (const words of lines.map(parse)) {
+        if (!words) {
+          this.end();
+          return;
+        }
+        line(words);
       }
-      if (all.includes(undefined) || this.#heard.length >= MAX_LINE) {
+      if (this.#heard.length >= MAX_LINE) {
         this.end();
       }
     });
