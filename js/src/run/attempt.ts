@@ -40,7 +40,8 @@ export async function makeAttempt(
   number: number,
   since: number,
 ): Promise<Attempted> {
-  const { onlyRequest } = task;
+  const { onlyRequest, call } = task;
+  const mayRepeat = !call.write || call.repeatable;
   const starting = startWatching();
   if (starting) {
     await starting;
@@ -66,13 +67,12 @@ export async function makeAttempt(
   if (isExchange(result) && requests.only(onlyRequest)) {
     result = { onlyRequest: true, ...result };
   }
-  if (task.call.write && !task.call.repeatable && result.sent === "no" && !doubt) {
+  if (!mayRepeat && result.sent === "no" && !doubt) {
     requests.judged();
     return { result, raised, doubt, unsent: requests };
   }
   requests.end();
-  const { write, repeatable } = task.call;
-  if ((!write || repeatable) && result.failure === "broke" && (await isAway(requests.peer))) {
+  if (mayRepeat && result.failure === "broke" && (await isAway(requests.peer))) {
     result = { ...result, failure: "unconnected" };
   }
   return { result, raised, doubt };

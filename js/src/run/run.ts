@@ -180,11 +180,10 @@ class Driver {
       this.#last = unsent;
       this.#result = result;
     }
-    if (!succeeded(result)) {
-      this.#failed ??= performance.now();
-    }
     if (succeeded(result)) {
       this.#went("answered");
+    } else {
+      this.#failed ??= performance.now();
     }
     task.tellAttempt(attempt, result, task.now());
     return result;
