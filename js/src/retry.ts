@@ -90,8 +90,11 @@ const named = new Map<string, Promise<Policy>>();
 
 /** A policy that may be given by its name. One that comes with outlast is loaded once. */
 export async function policyOf(policy: Policy | string): Promise<Policy> {
-  if (typeof policy !== "string" || !isName(policy)) {
-    return typeof policy === "string" ? Policy.load(policy) : policy;
+  if (typeof policy !== "string") {
+    return policy;
+  }
+  if (!isName(policy)) {
+    return Policy.load(policy);
   }
   let loaded = named.get(policy);
   if (!loaded) {
