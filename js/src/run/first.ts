@@ -17,7 +17,7 @@ export interface First {
   /** How it ended. */
   readonly result: Promise<Result>;
   /** Who was told that it began; none: nobody is told of the call. */
-  readonly telling: Telling | undefined;
+  readonly telling?: Telling | undefined;
 }
 
 const FIRST: AttemptContext = { attempt: 1, signal: NEVER };

@@ -1,8 +1,7 @@
 /** Looks at the address that a request itself goes to. */
 
 import { lookup } from "node:dns/promises";
-import type { Peer } from "../evidence/requests.js";
-import { Requests } from "../evidence/requests.js";
+import { type Peer, Requests } from "../evidence/requests.js";
 import { endOf } from "../evidence/traffic.js";
 import type { Watch, Watcher } from "../watch/readiness.js";
 import { watcherOf } from "../watch/watcher.js";

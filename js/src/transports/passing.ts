@@ -174,7 +174,7 @@ async function ride<A, B>(
     isSpent: () => body.isSpent,
     // An answer's connection is not held while it waits.
     hooks: [({ type }) => type === "waiting" && drop()],
-    first: failed && first && { ...failed, telling: failed.telling, result: first },
+    first: failed && first && { ...failed, result: first },
   };
   try {
     const { outcome, raised, error } = await run(policy, attempt, call, options, own);
