@@ -4,6 +4,7 @@ import { lookup } from "node:dns/promises";
 import { type Peer, Requests } from "../evidence/requests.js";
 import { endOf } from "../evidence/traffic.js";
 import type { Watch, Watcher } from "../watch/readiness.js";
+import { bareHost } from "../watch/target.js";
 import { watcherOf } from "../watch/watcher.js";
 
 /** What a text says, if it is a URL. */
@@ -51,7 +52,7 @@ export class OwnAddress implements Watcher {
     error: unknown,
   ): Promise<string | URL | undefined> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-    const to = { host: bare(url.hostname), port };
+    const to = { host: bareHost(url.hostname), port };
     const end = endOf(error);
     const isDirect = end ? isTo(end, error, to) : peer !== undefined && (await isOf(peer, to));
     const target = this.#health
@@ -63,17 +64,13 @@ export class OwnAddress implements Watcher {
 
 /** Whether a connection that was not made was one to an address. */
 function isTo({ host, port }: Peer, error: unknown, to: Peer): boolean {
-  return bare(host) === to.host && port === to.port && led(error, to);
+  return bareHost(host) === to.host && port === to.port && led(error, to);
 }
 
 /** Whether the server at the other end of a connection has an address. */
 async function isOf({ host, port }: Peer, to: Peer): Promise<boolean> {
   const found = await lookup(to.host, { all: true }).catch(() => []);
   return port === to.port && found.some(({ address }) => address === host);
-}
-
-function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, "");
 }
 
 interface Details {

@@ -3,7 +3,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
-import { expects, Level, type Target } from "./target.js";
+import { DEFAULT_PORTS, expects, Level, type Target } from "./target.js";
 
 /** Milliseconds that one look takes at most (a choice: a connection that takes longer is no sign
  * of a server that a call should hurry to). */
@@ -142,7 +142,7 @@ async function ask(target: Target, socket: Socket, over: AbortSignal): Promise<n
   const encrypted = () => connect({ socket, host, servername }).on("error", () => {});
   return new Promise((resolve) => {
     const asked = request({
-      ...{ host, port, path, signal: over, defaultPort: scheme === "https" ? 443 : 80 },
+      ...{ host, port, path, signal: over, defaultPort: DEFAULT_PORTS[scheme] },
       createConnection: scheme === "https" ? encrypted : () => socket,
       headers: { "user-agent": "outlast", connection: "close" },
     });

@@ -24,7 +24,7 @@ export interface Target {
   readonly statuses: readonly number[];
 }
 
-const DEFAULT_PORTS = { tcp: 0, http: 80, https: 443 };
+export const DEFAULT_PORTS = { tcp: 0, http: 80, https: 443 };
 
 const FORMS = "tcp://host:port or http(s)://host[:port][/path][#status,...]";
 
@@ -43,7 +43,7 @@ export function parseTarget(from: string | URL): Target {
   if (url.username || url.password) {
     throw bad(text, "has a user name: a look at the server sends none");
   }
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(url.hostname);
   const port = Number(url.port) || DEFAULT_PORTS[scheme];
   if (!host || !port) {
     throw bad(text, host ? "has no port" : "has no host");
@@ -54,6 +54,11 @@ export function parseTarget(from: string | URL): Target {
   const asked = (url.pathname || "/") + url.search;
   const path = asked === "/" ? "/healthz" : asked;
   return { scheme, host, port, path, statuses: statusesOf(url.hash.slice(1), text) };
+}
+
+/** A URL's host as the system knows it: an address of IPv6 without its brackets. */
+export function bareHost(host: string): string {
+  return host.replace(/^\[|\]$/g, "");
 }
 
 function statusesOf(words: string, text: string): number[] {
