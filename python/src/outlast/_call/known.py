@@ -38,10 +38,10 @@ def frames(error: BaseException) -> Iterator[FrameType]:
     return (frame for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
-def passed(error: BaseException, module: str, function: str = "") -> bool:
-    """Whether an exception has passed through a module, or a function of its."""
+def passed(error: BaseException, *modules: str, function: str = "") -> bool:
+    """Whether an exception has passed through one of some modules, or a function of theirs."""
     return any(
-        frame.f_globals.get("__name__") == module and function in ("", frame.f_code.co_name)
+        frame.f_globals.get("__name__") in modules and function in ("", frame.f_code.co_name)
         for frame in frames(error)
     )
 

@@ -13,7 +13,8 @@ from ..words import Word, failed
 
 TRIED = ("PyMongo 4.20", "FerretDB 1.24")
 
-_KINDS = ("synchronous", "asynchronous")
+_POOLS = ("pymongo.synchronous.pool", "pymongo.asynchronous.pool")
+_CLIENTS = ("pymongo.synchronous.mongo_client", "pymongo.asynchronous.mongo_client")
 
 
 def result(error: Any) -> Result | None:
@@ -30,7 +31,7 @@ def _word(error: Any) -> Word | None:
         return "timed_out"
     if type(error).__name__ != "AutoReconnect":
         return None
-    connecting = any(passed(error, f"pymongo.{kind}.pool", "_get_conn") for kind in _KINDS)
+    connecting = passed(error, *_POOLS, function="_get_conn")
     return "unconnected" if connecting and _first_try(error) else "broke"
 
 
@@ -38,7 +39,6 @@ def _first_try(error: Any) -> bool:
     tries = [
         getattr(frame.f_locals.get("self"), "_attempt_number", 1)
         for frame in frames(error)
-        if frame.f_globals.get("__name__") in {f"pymongo.{kind}.mongo_client" for kind in _KINDS}
-        and frame.f_code.co_name == "run"
+        if frame.f_globals.get("__name__") in _CLIENTS and frame.f_code.co_name == "run"
     ]
     return tries == [0]

@@ -24,7 +24,7 @@ def result(error: Any) -> Result | None:
 
 def _word(error: Any) -> Word | None:
     number = error.args[0] if error.args else 0
-    if passed(error, "pymysql.connections", "connect"):
+    if passed(error, "pymysql.connections", function="connect"):
         if isinstance(error.__context__, socket.gaierror):
             return "unresolved"
         return "unconnected" if number in (TOO_MANY, NO_WAY, GONE, LOST) else None

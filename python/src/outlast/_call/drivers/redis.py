@@ -13,6 +13,7 @@ from ..words import Word, failed
 
 TRIED = ("redis-py 8.1", "Redis 7.0")
 
+_CLIENTS = ("redis.client", "redis.asyncio.client")
 _POOLS = ("redis.connection", "redis.asyncio.connection")
 
 _REFUSED = ("BusyLoadingError", "MasterDownError")
@@ -21,7 +22,7 @@ _REFUSED = ("BusyLoadingError", "MasterDownError")
 
 def result(error: Any) -> Result | None:
     """The result that an exception of its stands for."""
-    if passed(error, "redis.cluster") or passed(error, "redis.asyncio.cluster"):
+    if passed(error, "redis.cluster", "redis.asyncio.cluster"):
         return None  # it asks several servers, in ways that were not tried
     return failed(_word(error), error)
 
@@ -32,9 +33,7 @@ def _word(error: Any) -> Word | None:
         return "unconnected" if _connecting(error) else "timed_out"
     if name in _REFUSED:
         # Of a pipeline, other commands may have been carried out.
-        alone = passed(error, "redis.client", "_send_command_parse_response") or passed(
-            error, "redis.asyncio.client", "_send_command_parse_response"
-        )
+        alone = passed(error, *_CLIENTS, function="_send_command_parse_response")
         return "unconnected" if alone and not _tried_before(error) else "broke"
     if name != "ConnectionError":
         return None  # such as a password that is wrong
@@ -47,11 +46,11 @@ def _word(error: Any) -> Word | None:
 
 def _for_a_command(error: Any) -> bool:
     """Whether it came while a connection was got for a command, before all tries of it."""
-    return any(passed(error, pool, "get_connection") for pool in _POOLS)
+    return passed(error, *_POOLS, function="get_connection")
 
 
 def _connecting(error: Any) -> bool:
-    return _for_a_command(error) and any(passed(error, pool, "connect") for pool in _POOLS)
+    return _for_a_command(error) and passed(error, *_POOLS, function="connect")
 
 
 def _tried_before(error: Any) -> bool:
