@@ -34,7 +34,7 @@ class Share:
     def __init__(self, watcher: Sharer) -> None:
         self._watcher = watcher
         self._to: meeting.Conn | None = None  # the looker's
-        self._pending: dict[int, Waiter] = {}
+        self._pending: set[int] = set()  # attempts of which it has to hear the end
         self._poke: socket.socket | None = None
         self.sockets: set[socket.socket] = set()
         self.follows = False  # another looks
@@ -69,12 +69,13 @@ class Share:
     def goes(self, view: Waiter) -> None:
         """Tell it of one that makes an attempt."""
         if self._to is not None and not view.remote:
-            self._pending[view.number] = view
+            self._pending.add(view.number)
             self._to.say("go", str(view.number))
 
     def went(self, view: Waiter, how: How) -> None:
         """Tell it how that ended."""
-        if self._to is not None and self._pending.pop(view.number, None) is not None:
+        if self._to is not None and view.number in self._pending:
+            self._pending.remove(view.number)
             self._to.say("done", str(view.number), how)
 
     def abandon(self) -> None:
@@ -123,7 +124,7 @@ class Share:
         """Go by what a looker says. The value is whether that is gone."""
         watcher = self._watcher
         with watcher.lock:
-            self._to, self._pending = conn, {}
+            self._to, self._pending = conn, set()
             for view in watcher.line.waiting():
                 self.wait(view)
         asked, questions = 0.0, 0
@@ -158,7 +159,7 @@ class Share:
             return False
         finally:
             with watcher.lock:
-                self._to, self._pending = None, {}
+                self._to, self._pending = None, set()
             conn.close()
 
 
