@@ -19,11 +19,11 @@ from .readiness import How
 from .sharer import Sharer
 from .waiter import Waiter
 
-ASKING = 1.0
-ANSWERED = 0.5
-UNHEARD = 2
-AGAIN = 10.0
-BEFORE = 0.25
+ASKING = 1.0  # seconds between two questions
+ANSWERED = 0.5  # seconds within which one is answered
+UNHEARD = 2  # so many without an answer: the looker is gone
+AGAIN = 10.0  # seconds that a process looks alone before it tries to meet others again
+BEFORE = 0.25  # seconds before an attempt of the schedule, for a look of one's own
 
 
 class Share:
