@@ -22,7 +22,7 @@ type Flags struct {
 	PolicyDir         string   `group:"retry" placeholder:"DIR" help:"Folder of followed policies: see policy pull."`
 	policyflags.Flags `group:"retry"`
 	PluginFlags       `group:"retry"`
-	Drive             string `group:"retry" enum:"host,plugin" default:"host" help:"plugin: the plugin's own loop drives, in 90 MiB."`
+	Drive             string `group:"retry" enum:"host,plugin" default:"host" help:"plugin: the plugin's own loop drives, in 100 MiB."`
 	LimitFlags        `group:"limit"`
 	ProcessFlags      `group:"process"`
 	JournalFlags      `group:"journal"`
