@@ -35,6 +35,9 @@ func TestShort(t *testing.T) {
 			if share := f.Goodput(200, 10); share > 1.01 || ours && share < 0.85 {
 				t.Errorf("%s: a goodput of %.3f", loop, share)
 			}
+			if f.Queue > 200 {
+				t.Errorf("%s: %d were in the queue, which has room for a second's", loop, f.Queue)
+			}
 			if f.Waiting < 900 || f.Waiting > 1000 || f.GivenUp > 0 {
 				t.Errorf("%s: %d calls waited, %d were given up", loop, f.Waiting, f.GivenUp)
 			}
