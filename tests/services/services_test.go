@@ -63,3 +63,37 @@ func TestThePage(t *testing.T) {
 		}
 	}
 }
+
+// What a run must not show is named where it is shown: of outlast's clients a write that is
+// applied twice, or that ended in an error, and of any a write that was answered and is in no
+// ledger, and a call of which nothing was told.
+func TestFaults(t *testing.T) {
+	for what, one := range map[string]struct {
+		method, outcome string
+		applied         int
+		ours, others    string
+	}{
+		"right":         {"POST", answered, 1, "", ""},
+		"in doubt":      {"POST", indeterminate, 1, "", ""},
+		"twice":         {"POST", answered, 2, "1 writes were applied twice", ""},
+		"lost":          {"PUT", answered, 0, "1 writes were answered and are not in the ledger", "1 writes were answered and are not in the ledger"},
+		"an error":      {"DELETE", "raised", 0, "1 writes ended neither answered nor in doubt", ""},
+		"a read's":      {"GET", "raised", 0, "1 reads were not answered", ""},
+		"nothing known": {"GET", "", 0, "1 calls of which nothing was told", "1 calls of which nothing was told"},
+	} {
+		for number, c := range clients {
+			m := &measured{service: "a service", calls: make([][]call, len(clients)), told: map[string]told{}, applied: map[string]int{"x": one.applied}}
+			m.calls[number] = []call{{ID: "x", Method: one.method}}
+			if one.outcome != "" {
+				m.told["x"] = told{ID: "x", Outcome: one.outcome}
+			}
+			want := one.others
+			if c.outlast {
+				want = one.ours
+			}
+			if got := strings.Join(faults([]*measured{m}), "\n"); want == "" && got != "" || !strings.HasSuffix(got, want) || strings.Contains(got, "\n") {
+				t.Errorf("%s, by %s: %q", what, c.name, got)
+			}
+		}
+	}
+}
