@@ -5,12 +5,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"os"
 )
 
 // server has what probes ask for, by the path:
