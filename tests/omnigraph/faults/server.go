@@ -21,6 +21,7 @@ type Server struct {
 	contract string
 	listener net.Listener
 	stopped  chan struct{}
+	deaf     chan struct{} // is closed once nobody can connect any more
 	mu       sync.Mutex
 	applied  int
 	conns    []net.Conn
@@ -32,7 +33,7 @@ func (f Fault) Start(contract string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "http://" + listener.Addr().String(), fault: f, contract: contract, listener: listener, stopped: make(chan struct{})}
+	s := &Server{URL: "http://" + listener.Addr().String(), fault: f, contract: contract, listener: listener, stopped: make(chan struct{}), deaf: make(chan struct{})}
 	switch f.Instead {
 	case "unresolvable":
 		s.URL = "http://graph.invalid:8080" // RFC 2606: nobody has such a name
@@ -73,6 +74,7 @@ func (s *Server) Stop() {
 }
 
 func (s *Server) serve(listener net.Listener) {
+	defer close(s.deaf)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -130,6 +132,7 @@ func (s *Server) play(conn net.Conn, request *http.Request, step *Step) bool {
 		return true
 	case "go":
 		s.listener.Close()
+		<-s.deaf // for while somebody accepts, the socket stays open
 		s.answer(conn, request, &Step{Status: http.StatusOK}, true)
 	case "close":
 	case "reset":
