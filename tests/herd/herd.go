@@ -43,6 +43,7 @@ type herd struct {
 	mu      sync.Mutex
 	callers []*exec.Cmd
 	killed  int
+	stopped map[string]bool // callers that were stopped since the return
 	failed  []string
 	ended   sync.WaitGroup
 }
@@ -69,14 +70,14 @@ func (h *herd) run() (*found, error) {
 		n += *h.counts[kind]
 	}
 	before, began := connections(), time.Now()
-	h.disturb(h.away)
+	h.disturb(h.away, map[string]bool{})
 	rate := float64(connections()-before) / time.Since(began).Seconds()
 	back, err := h.server.listen()
 	if err != nil {
 		return nil, err
 	}
 	needs := time.Duration(n) * h.server.each
-	go h.disturb(needs)
+	go h.disturb(needs, h.stopped)
 	h.wait(max(patience*needs, time.Minute))
 	f := h.judge(n, back)
 	f.attempts = rate
@@ -114,7 +115,7 @@ func (h *herd) start(kind string, n int) error {
 		return h.launch("node", "tests/herd/drive.mjs", url, strconv.Itoa(n))
 	}
 	for range n {
-		err := h.launch(h.tool, "run", "-q", "--ready", url+"/healthz", "--", "curl", "-fsS", "-o", "/dev/null", url+"/data")
+		err := h.launch(h.tool, "run", "-q", "--ready", url+"/healthz", "--", "curl", "-fsS", "-o", "/dev/null", url+"/data?caller="+strconv.Itoa(len(h.callers)))
 		if err != nil {
 			return err
 		}
@@ -185,8 +186,21 @@ func (h *herd) judge(n int, back time.Time) *found {
 	}
 	f.share = float64(most) / float64(len(s.arrivals))
 	f.first = s.arrivals[0].Sub(back)
-	f.last = float64(s.served[len(s.served)-1].Sub(back)) / float64(time.Duration(len(s.served))*s.each)
+	f.last = float64(h.lastUndisturbed().Sub(back)) / float64(time.Duration(len(s.served))*s.each)
 	return f
+}
+
+// lastUndisturbed is when the last was served that nobody has stopped since the
+// return: one that has been stopped is late by that alone.
+func (h *herd) lastUndisturbed() (last time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range h.server.served {
+		if !h.stopped[a.caller] {
+			last = a.at
+		}
+	}
+	return last
 }
 
 func (f *found) isGood() bool {

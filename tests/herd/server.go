@@ -18,10 +18,16 @@ type server struct {
 	mu       sync.Mutex
 	free     time.Time   // when it could serve the next
 	arrivals []time.Time // of requests
-	served   []time.Time
+	served   []answer
 	queue    int
 	longest  int
 	looks    int
+}
+
+// answer is when a caller was answered. Calls of a process have no name.
+type answer struct {
+	at     time.Time
+	caller string
 }
 
 // newServer chooses an address where nobody listens yet.
@@ -55,7 +61,7 @@ func (s *server) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue--
-	s.served = append(s.served, time.Now())
+	s.served = append(s.served, answer{time.Now(), r.URL.Query().Get("caller")})
 }
 
 // enter gives the time at which a request that has just come is served.

@@ -7,55 +7,60 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
 // disturb kills and stops half of the commands that shall be, at random times in
-// d: every second time one that looks for others.
-func (h *herd) disturb(d time.Duration) {
+// d: every second time one that looks for others. It notes whom it stops.
+func (h *herd) disturb(d time.Duration, stopped map[string]bool) {
 	end := time.Now().Add(d)
 	kills, stops := h.kills/2, h.stops/2
 	for n := kills + stops; n > 0; n-- {
 		time.Sleep(time.Duration(rand.Float64() * 2 * float64(time.Until(end)) / float64(n+1)))
-		pid := h.victim()
-		if pid == 0 {
+		caller := h.victim()
+		if caller < 0 {
 			continue
 		}
+		pid := h.callers[caller].Process.Pid
 		if kills > 0 && rand.IntN(kills+stops) < kills {
 			kills--
 			syscall.Kill(pid, syscall.SIGKILL)
 			continue
 		}
 		stops--
+		h.mu.Lock()
+		stopped[strconv.Itoa(caller)] = true
+		h.mu.Unlock()
 		syscall.Kill(pid, syscall.SIGSTOP)
 		time.AfterFunc(time.Second+rand.N(time.Second), func() { syscall.Kill(pid, syscall.SIGCONT) })
 	}
 	time.Sleep(time.Until(end))
 }
 
-// victim is a command: a process with many calls has all of them due at once when
-// it goes on.
+// victim is the number of a command, or -1: a process with many calls has all of
+// them due at once when it goes on.
 func (h *herd) victim() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	looks := listening()
 	var all, lookers []int
-	for _, c := range h.callers {
+	for i, c := range h.callers {
 		if c.ProcessState != nil || c.Path != h.tool {
 			continue
 		}
-		all = append(all, c.Process.Pid)
+		all = append(all, i)
 		if len(looks) > 0 && holds(c.Process.Pid, looks) {
-			lookers = append(lookers, c.Process.Pid)
+			lookers = append(lookers, i)
 		}
 	}
 	if len(lookers) > 0 && rand.IntN(2) > 0 {
 		all = lookers
 	}
 	if len(all) == 0 {
-		return 0
+		return -1
 	}
 	return all[rand.IntN(len(all))]
 }
