@@ -16,6 +16,8 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -82,25 +84,21 @@ async def acompare(bare: Ask, ours: Ask) -> tuple[float, float]:
     return statistics.median(alone), statistics.median(more)
 
 
-def by_httpx(url: str) -> tuple[float, float]:
-    import httpx
-
-    from outlast.clients.httpx import Transport
-
-    bare = httpx.Client(transport=httpx.HTTPTransport())
-    ours = httpx.Client(transport=Transport())
+def by_httpx(name: str, url: str) -> tuple[float, float]:
+    """By httpx or httpx2."""
+    of = import_module(name)
+    bare = of.Client(transport=of.HTTPTransport())
+    ours = of.Client(transport=import_module(f"outlast.clients.{name}").Transport())
     with bare, ours:
         return compare(lambda: bare.get(url), lambda: ours.get(url))
 
 
-def by_httpx_async(url: str) -> tuple[float, float]:
-    import httpx
-
-    from outlast.clients.httpx import AsyncTransport
+def by_httpx_async(name: str, url: str) -> tuple[float, float]:
+    of = import_module(name)
 
     async def main() -> tuple[float, float]:
-        bare = httpx.AsyncClient(transport=httpx.AsyncHTTPTransport())
-        ours = httpx.AsyncClient(transport=AsyncTransport())
+        bare = of.AsyncClient(transport=of.AsyncHTTPTransport())
+        ours = of.AsyncClient(transport=import_module(f"outlast.clients.{name}").AsyncTransport())
         async with bare, ours:
             return await acompare(lambda: bare.get(url), lambda: ours.get(url))
 
@@ -143,9 +141,11 @@ def by_aiohttp(url: str) -> tuple[float, float]:
     return asyncio.run(main())
 
 
-CLIENTS = {
-    "httpx": by_httpx,
-    "httpx, asyncio": by_httpx_async,
+CLIENTS: dict[str, Callable[[str], tuple[float, float]]] = {
+    "httpx": partial(by_httpx, "httpx"),
+    "httpx, asyncio": partial(by_httpx_async, "httpx"),
+    "httpx2": partial(by_httpx, "httpx2"),
+    "httpx2, asyncio": partial(by_httpx_async, "httpx2"),
     "requests": by_requests,
     "urllib3": by_urllib3,
     "aiohttp": by_aiohttp,

@@ -14,11 +14,11 @@ import sys
 import urllib.error
 import xmlrpc.client
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import aiohttp
 import anyio
-import httpx
 import kubernetes.client
 import pytest
 import requests
@@ -27,6 +27,7 @@ import urllib3.exceptions
 import outlast
 from conftest import CAP
 from evidence.servers import Exchange, closed_port, serving
+from httpxes import HTTPX
 from outlast import Result
 from outlast._call.answers import retry_after
 from outlast._call.exceptions import result_after
@@ -69,18 +70,6 @@ def word(error: BaseException, stood: bool | None = None) -> str | None:
         (OSError("Tunnel connection failed: 407 Proxy Authentication"), "untrusted"),
         (urllib.error.URLError(REFUSED), "unconnected"),
         (urllib.error.URLError(NO_ROUTE), "unconnected"),
-        (httpx.ConnectError("x"), "unconnected"),
-        (httpx.ConnectTimeout("x"), "unconnected"),
-        (httpx.PoolTimeout("x"), "unconnected"),
-        (httpx.ReadTimeout("x"), "timed_out"),
-        (httpx.ReadError("x"), "broke"),
-        (httpx.ProxyError("503 Service Unavailable"), "unconnected"),
-        (httpx.ProxyError("407 Proxy Authentication Required"), "untrusted"),
-        (httpx.RemoteProtocolError("Server disconnected"), "broke"),
-        (httpx.RemoteProtocolError("<ConnectionTerminated error_code:0>"), "broke"),
-        (httpx.RemoteProtocolError("<StreamReset stream_id:1>"), "broke"),
-        (httpx.RemoteProtocolError("peer closed connection without"), "cut"),
-        (httpx.RemoteProtocolError("illegal status line"), "malformed"),
         (aiohttp.ServerDisconnectedError(), "broke"),
         (aiohttp.ClientPayloadError("x"), "cut"),
         (aiohttp.ServerTimeoutError("x"), "timed_out"),
@@ -91,6 +80,37 @@ def test_a_failure(error: Exception, expected: str) -> None:
     assert word(error) == expected
 
 
+@pytest.mark.parametrize("of", HTTPX.values(), ids=HTTPX)
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("ConnectError", "x", "unconnected"),
+        ("ConnectTimeout", "x", "unconnected"),
+        ("PoolTimeout", "x", "unconnected"),
+        ("ReadTimeout", "x", "timed_out"),
+        ("ReadError", "x", "broke"),
+        ("ProxyError", "503 Service Unavailable", "unconnected"),
+        ("ProxyError", "407 Proxy Authentication Required", "untrusted"),
+        ("RemoteProtocolError", "Server disconnected", "broke"),
+        ("RemoteProtocolError", "<ConnectionTerminated error_code:0>", "broke"),
+        ("RemoteProtocolError", "<StreamReset stream_id:1>", "broke"),
+        ("RemoteProtocolError", "peer closed connection without", "cut"),
+        ("RemoteProtocolError", "illegal status line", "malformed"),
+        ("UnsupportedProtocol", "x", None),
+        ("InvalidURL", "x", None),
+        ("LocalProtocolError", "x", None),
+    ],
+)
+def test_a_failure_of_httpx(of: Any, name: str, text: str, expected: str | None) -> None:
+    """And of the package below it, which has no InvalidURL."""
+    core = import_module(of.__name__.replace("x", "core"))
+    for module in (of, core):
+        if hasattr(module, name):
+            assert word(getattr(module, name)(text)) == expected
+    if name == "ReadError":
+        assert word(of.ReadError(text), False) == "unconnected"
+
+
 @pytest.mark.parametrize(
     ("error", "before", "after"),
     [
@@ -99,7 +119,6 @@ def test_a_failure(error: Exception, expected: str) -> None:
         (EOF, "unconnected", "broke"),
         (ALERT, "untrusted", "broke"),
         (NO_ROUTE, "unconnected", "broke"),
-        (httpx.ReadError("x"), "unconnected", "broke"),
         (requests.ConnectionError("x"), "unconnected", "broke"),
     ],
 )
@@ -118,9 +137,6 @@ def test_what_a_connection_that_stood_or_not_makes_of_it(
         OSError(28, "No space left on device"),
         OSError("Multiple exceptions: [Errno 5] other"),
         ALERT,  # in the handshake, or after it
-        httpx.UnsupportedProtocol("x"),
-        httpx.InvalidURL("x"),
-        httpx.LocalProtocolError("x"),
         aiohttp.ClientConnectionError("Connector is closed."),
         requests.exceptions.InvalidURL("x"),
         requests.exceptions.TooManyRedirects("x"),
@@ -195,7 +211,7 @@ def test_a_response_that_was_not_read_is_not_read_now() -> None:
         exchange.connection.settimeout(10)
         exchange.connection.recv(1)
 
-    with serving(stuck, stuck) as server:
+    with serving(*[stuck] * 3) as server:
         with requests.Session() as session:
             session.trust_env = False
             response = session.get(server.url, stream=True, timeout=5)
@@ -203,10 +219,11 @@ def test_a_response_that_was_not_read_is_not_read_now() -> None:
                 response.raise_for_status()
             assert outlast.result_of(raised.value) == Result(http_status=503, message="X")
             response.close()
-        with httpx.Client(trust_env=False) as client, client.stream("GET", server.url) as answer:
-            with pytest.raises(httpx.HTTPStatusError) as failed:
-                answer.raise_for_status()
-            assert outlast.result_of(failed.value) == Result(http_status=503, message="X")
+        for of in HTTPX.values():
+            with of.Client(trust_env=False) as client, client.stream("GET", server.url) as answer:
+                with pytest.raises(of.HTTPStatusError) as failed:
+                    answer.raise_for_status()
+                assert outlast.result_of(failed.value) == Result(http_status=503, message="X")
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,16 @@ import ssl
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import aiohttp
-import httpx
 import requests
 import urllib3
 
+import outlast
+from httpxes import HTTPX
 from outlast.clients import aiohttp as our_aiohttp
-from outlast.clients import httpx as our_httpx
 from outlast.clients import requests as our_requests
 from outlast.clients import urllib3 as our_urllib3
 
@@ -56,10 +57,12 @@ def in_a_loop() -> Iterator[Callable[[Any], Any]]:
 
 
 @contextmanager
-def by_httpx(trusted: str = "", two: bool = False, **options: Any) -> Iterator[Ask]:
-    inner = httpx.HTTPTransport(verify=context(trusted), http1=not two, http2=two)
-    transport = our_httpx.Transport(inner, **options)
-    with httpx.Client(transport=transport, follow_redirects=True, timeout=5) as client:
+def by_httpx(name: str, trusted: str = "", two: bool = False, **options: Any) -> Iterator[Ask]:
+    """By httpx or httpx2."""
+    of, ours = HTTPX[name], getattr(outlast.clients, name)
+    inner = of.HTTPTransport(verify=context(trusted), http1=not two, http2=two)
+    transport = ours.Transport(inner, **options)
+    with of.Client(transport=transport, follow_redirects=True, timeout=5) as client:
 
         def ask(method: str, url: str, body: Any = None, headers: Any = None) -> Answer:
             got = client.request(method, url, content=body, headers=headers)
@@ -69,12 +72,11 @@ def by_httpx(trusted: str = "", two: bool = False, **options: Any) -> Iterator[A
 
 
 @contextmanager
-def by_httpx_async(trusted: str = "", **options: Any) -> Iterator[Ask]:
+def by_httpx_async(name: str, trusted: str = "", **options: Any) -> Iterator[Ask]:
+    of, ours = HTTPX[name], getattr(outlast.clients, name)
     with in_a_loop() as run:
-        transport = our_httpx.AsyncTransport(
-            httpx.AsyncHTTPTransport(verify=context(trusted)), **options
-        )
-        client = httpx.AsyncClient(transport=transport, follow_redirects=True, timeout=5)
+        transport = ours.AsyncTransport(of.AsyncHTTPTransport(verify=context(trusted)), **options)
+        client = of.AsyncClient(transport=transport, follow_redirects=True, timeout=5)
 
         async def ask(method: str, url: str, body: Any = None, headers: Any = None) -> Answer:
             if inspect.isgenerator(body):
@@ -139,16 +141,16 @@ def by_aiohttp(trusted: str = "", **options: Any) -> Iterator[Ask]:
 
 
 CLIENTS: dict[str, Any] = {
-    "httpx": by_httpx,
-    "httpx async": by_httpx_async,
+    **{name: partial(by_httpx, name) for name in HTTPX},
+    **{f"{name} async": partial(by_httpx_async, name) for name in HTTPX},
     "requests": by_requests,
     "urllib3": by_urllib3,
     "aiohttp": by_aiohttp,
 }
 
 REFUSED: dict[str, type[Exception]] = {
-    "httpx": httpx.ConnectError,
-    "httpx async": httpx.ConnectError,
+    **{name: of.ConnectError for name, of in HTTPX.items()},
+    **{f"{name} async": of.ConnectError for name, of in HTTPX.items()},
     "requests": requests.ConnectionError,
     "urllib3": urllib3.exceptions.MaxRetryError,
     "aiohttp": aiohttp.ClientConnectorError,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import array
 import asyncio
+import base64
 import gc
+import hashlib
 import io
 import os
 import pickle
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +30,7 @@ from typing_extensions import Never
 
 import outlast
 import outlast.clients
+from evidence.faults import NO_ROUTE
 from evidence.servers import (
     Exchange,
     Server,
@@ -38,6 +42,7 @@ from evidence.servers import (
     says,
     serving,
 )
+from httpxes import HTTPX
 from outlast import Policy
 from outlast import events as e
 from outlast._watch.target import Target
@@ -47,7 +52,19 @@ from .kinds import CLIENTS, REFUSED
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of failing clients
 
+of_each = pytest.mark.parametrize("of", HTTPX.values(), ids=HTTPX)
+"""With httpx, and with httpx2."""
+
+
+def ours(of: Any) -> Any:
+    """The module with its transports."""
+    return getattr(outlast.clients, of.__name__)
+
+
 each = pytest.mark.parametrize("client", list(CLIENTS))
+
+READ_WHOLE = ("requests", "urllib3")
+"""The clients whose answers are read to their end, and their connections kept."""
 
 PUT = {"repeatable": True}
 
@@ -163,26 +180,26 @@ def test_a_redirect_is_a_success_after_an_outage_too(
             assert (got.status, outcome.type, outcome.attempts) == (status, "ok", 3)
 
 
-@each
+@pytest.mark.parametrize("client", [name for name in CLIENTS if name not in READ_WHOLE])
 def test_what_is_dropped_is_closed_before_the_wait(client: str) -> None:
     """A server that drains waits for the connections that it has."""
-    answered, left = threading.Event(), threading.Event()
+    left, found = threading.Event(), list[bool]()
 
     def refuse(exchange: Exchange) -> None:
-        exchange.respond(503, b"x" * 500_000)
+        with suppress(ConnectionError):  # what the client has not read, its end resets
+            exchange.respond(503, b"x" * 500_000)
+            while exchange.connection.recv(65536):
+                pass
         exchange.stays = False
-        answered.set()
-        while exchange.connection.recv(65536):
-            pass
         left.set()
 
-    def told(event: e.Event) -> None:
-        if isinstance(event, e.Waiting):
-            assert left.wait(5)
+    def again(exchange: Exchange) -> None:
+        found.append(left.is_set())
+        exchange.respond()
 
-    with serving(refuse) as server, CLIENTS[client](policy=Policy(quick()), observe=told) as ask:
+    with serving(refuse, again) as server, CLIENTS[client](policy=Policy(quick())) as ask:
         assert ask("GET", server.url).status == 200
-    assert answered.is_set()
+    assert found == [True]
 
 
 # Bodies.
@@ -373,11 +390,9 @@ def test_options_of_single_requests(client: str, clock: VirtualClock) -> None:
         assert getattr(outlast.outcome_of(raised.value), "reason", "") == "window"
 
 
-def test_options_in_a_request_of_httpx(clock: VirtualClock) -> None:
-    with (
-        serving(resets) as server,
-        httpx.Client(transport=outlast.clients.httpx.Transport()) as client,
-    ):
+@of_each
+def test_options_in_a_request_of_httpx(of: Any, clock: VirtualClock) -> None:
+    with serving(resets) as server, of.Client(transport=ours(of).Transport()) as client:
         own = {"outlast": {"repeatable": True, "label": "put"}}
         assert client.put(server.url, content=b"x", extensions=own).status_code == 200
         with pytest.raises(TypeError, match="'retries' is none of outlast.CallOptions"):
@@ -486,6 +501,31 @@ def test_what_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
         assert looked[:1] == ([] if target is None else [target])
 
 
+@of_each
+def test_what_is_watched_of_a_websocket(of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Target] = []
+
+    def join(target: Target, *_: object) -> Never:
+        looked.append(target)
+        raise RuntimeError("seen enough")
+
+    monkeypatch.setattr("outlast._watch.watcher.join", join)
+    for ready in (None, "/up"):
+        transport = ours(of).Transport(ready=ready, max_wait=0.1)
+        for scheme in ("ws", "wss"):
+            with (
+                of.Client(transport=transport) as client,
+                pytest.raises(RuntimeError, match="seen enough"),
+            ):
+                client.get(f"{scheme}://{NO_ROUTE}/")
+    assert looked == [
+        Target("tcp", NO_ROUTE, 80),
+        Target("tcp", NO_ROUTE, 443),
+        Target("http", NO_ROUTE, 80, "/up"),
+        Target("https", NO_ROUTE, 443, "/up"),
+    ]
+
+
 def away() -> Policy:
     """A policy that soon waits for long."""
     document = quick("150s")
@@ -496,19 +536,20 @@ def away() -> Policy:
 AWAY = away()
 
 
-def test_behind_a_proxy_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+@of_each
+def test_behind_a_proxy_nobody_watches(of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The address that would be looked at is not the one that is asked."""
     looked: list[Any] = []
     monkeypatch.setattr("outlast._watch.watcher.join", lambda *args: looked.append(args))
-    dead, policy = f"http://127.0.0.1:{closed_port()}", Policy(quick("1s"))
-    proxied = httpx.HTTPTransport(proxy=dead)
+    dead, policy = f"http://127.0.0.1:{closed_port()}", Policy(quick("200ms"))
+    proxied = of.HTTPTransport(proxy=dead)
     session = requests.Session()
     session.mount("http://", outlast.clients.requests.HTTPAdapter(policy=policy))
     pool = outlast.clients.urllib3.ProxyManager(dead, policy=policy)
-    by_path = httpx.HTTPTransport(uds="/nonexistent/socket")
+    by_path = of.HTTPTransport(uds="/nonexistent/socket")
     with (
-        httpx.Client(transport=outlast.clients.httpx.Transport(proxied, policy=policy)) as one,
-        httpx.Client(transport=outlast.clients.httpx.Transport(by_path, policy=policy)) as two,
+        of.Client(transport=ours(of).Transport(proxied, policy=policy)) as one,
+        of.Client(transport=ours(of).Transport(by_path, policy=policy)) as two,
         session,
         pool,
     ):
@@ -620,6 +661,99 @@ def test_a_transport_of_somebody_else_is_believed_as_far_as_it_is_seen(
     assert server.applied == 1
 
 
+# Clients that a transport is not for.
+
+SORTS = [(of, sort) for of in HTTPX.values() for sort in ("", "Async")]
+
+
+@pytest.mark.parametrize("asks", ["asks", "opens"])
+@pytest.mark.parametrize(("of", "sort"), SORTS)
+@pytest.mark.parametrize(("other", "another"), SORTS)
+def test_a_client_of_another_kind(
+    of: Any, sort: str, other: Any, another: str, asks: str, clock: VirtualClock
+) -> None:
+    """It is told which transport is for it, before anything is sent."""
+    transport = getattr(ours(of), f"{sort}Transport")()
+    client = getattr(other, f"{another}Client")(transport=transport)
+
+    async def main() -> None:
+        async with client if asks == "opens" else nullcontext():
+            await client.post(server.url, content=b"x")
+
+    def carried_out() -> None:
+        if another:
+            asyncio.run(main())
+            return
+        with client if asks == "opens" else nullcontext():
+            client.post(server.url, content=b"x")
+
+    with serving() as server:
+        if (of, sort) == (other, another):
+            carried_out()
+        else:
+            right = rf"for {other.__name__}\.{another}Client there is (\S+)$"
+            with pytest.raises((TypeError, AttributeError), match=right) as raised:
+                carried_out()
+            found = re.search(right, str(raised.value))
+            assert found
+            assert found[1] == f"outlast.clients.{other.__name__}.{another}Transport"
+        assert server.applied == ((of, sort) == (other, another))
+
+
+@pytest.mark.parametrize(("of", "sort"), SORTS)
+@pytest.mark.parametrize(("other", "another"), SORTS)
+def test_a_transport_of_another_kind_within(of: Any, sort: str, other: Any, another: str) -> None:
+    make = getattr(ours(of), f"{sort}Transport")
+    within = getattr(other, f"{another}HTTPTransport")()
+    if (of, sort) == (other, another):
+        make(within)
+        return
+    expected = rf"takes an {of.__name__}\.{sort}BaseTransport, not .*{other.__name__}\."
+    with pytest.raises(TypeError, match=expected):
+        make(within)
+
+
+@pytest.mark.parametrize(("of", "sort"), SORTS)
+def test_what_it_has_not_is_missing_as_ever(of: Any, sort: str) -> None:
+    transport = getattr(ours(of), f"{sort}Transport")()
+    assert not hasattr(transport, "handle_request" if sort else "handle_async_request")
+    with pytest.raises(AttributeError, match="'(Async)?Transport' object has no attribute 'pool'"):
+        transport.pool  # noqa: B018
+
+
+@pytest.mark.skipif("httpx2" not in HTTPX, reason="there is no httpx2")
+def test_a_websocket_of_httpx2(clock: VirtualClock) -> None:
+    """Its handshake is a read."""
+
+    def accept(exchange: Exchange) -> None:
+        key = re.search(rb"(?i)sec-websocket-key: (\S+)", exchange.request)
+        assert key
+        proof = hashlib.sha1(key[1] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+        exchange.respond(
+            101,
+            Connection="Upgrade",
+            Upgrade="websocket",
+            Sec_WebSocket_Accept=base64.b64encode(proof).decode(),
+        )
+        exchange.connection.sendall(b"\x81\x05hello")  # a text
+        exchange.connection.recv(100)
+
+    server, attempts = Server(says(503), accept), []
+
+    def told(event: e.Event) -> None:
+        returns(server)(event)
+        attempts.append(type(event) is e.AttemptEnded)
+
+    of = HTTPX["httpx2"]
+    with (
+        of.Client(transport=ours(of).Transport(observe=told)) as client,
+        client.websocket(server.url.replace("http", "ws")) as socket_,
+    ):
+        assert socket_.receive_text() == "hello"
+    server.stop()
+    assert sum(attempts) == 4
+
+
 def test_a_stream_is_left_alone_once_it_is_handed_out(clock: VirtualClock) -> None:
     def half(exchange: Exchange) -> None:
         exchange.apply()
@@ -641,13 +775,25 @@ def test_no_client_is_imported_that_nobody_asked_for() -> None:
 
     code = (
         "import sys, outlast; outlast.clients\n"
-        "assert not {'httpx', 'requests', 'urllib3', 'aiohttp'} & set(sys.modules)\n"
+        "assert not {'httpx', 'httpx2', 'requests', 'urllib3', 'aiohttp'} & set(sys.modules)\n"
         "import outlast.clients.urllib3\n"
-        "assert not {'httpx', 'requests', 'aiohttp'} & set(sys.modules)\n"
+        "assert not {'httpx', 'httpx2', 'requests', 'aiohttp'} & set(sys.modules)\n"
+        "import outlast.clients.httpx\n"
+        "assert 'httpx2' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'curl'"):
         _ = outlast.clients.curl
+
+
+def test_the_lines_of_the_readme(clock: VirtualClock) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    names: dict[str, Any] = {"httpx": httpx, "outlast": outlast}
+    exec(next(block for block in blocks if "outlast.clients" in block), names)
+    with serving(says(503), resets) as server, names["client"] as client:
+        assert client.get(server.url).status_code == 200
+        assert client.put(f"{server.url}notes/7", content=b"x").status_code == 200
 
 
 def test_the_lines_of_the_page(clock: VirtualClock) -> None:

@@ -9,6 +9,7 @@ import urllib.request
 import xmlrpc.client
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ import requests.adapters
 import tenacity
 import urllib3
 
+from httpxes import HTTPX
 from outlast import Result
 from outlast._call.answers import retry_after
 
@@ -183,24 +185,36 @@ def by_kubernetes(trusted: str, again: bool) -> Iterator[Ask]:
         yield ask
 
 
-def by_httpx(two: bool) -> Open:
+def by_httpx(of: Any, two: bool) -> Open:
+    """By httpx or httpx2."""
+
     @contextmanager
     def opened(trusted: str, again: bool) -> Iterator[Ask]:
-        transport: Any = httpx.HTTPTransport(
+        transport: Any = of.HTTPTransport(
             verify=context(trusted), http1=not two, http2=two, trust_env=False
         )
         if again:
-            retry = httpx_retries.Retry(total=1, backoff_factor=0, allowed_methods=["GET", "POST"])
-            transport = httpx_retries.RetryTransport(transport=transport, retry=retry)
-        with httpx.Client(transport=transport, follow_redirects=True) as client:
+            transport = tries_twice(transport, "handle_request")
+        with of.Client(transport=transport, follow_redirects=True) as client:
 
             def ask(url: str, write: bool) -> bytes:
                 answer = client.request("POST" if write else "GET", url, content=b"x")
-                return answer.raise_for_status().content
+                data: bytes = answer.raise_for_status().content
+                return data
 
             yield ask
 
     return opened
+
+
+def tries_twice(transport: Any, name: str) -> Any:
+    """For httpx there is a transport that does; httpx2 has none."""
+    if isinstance(transport, (httpx.HTTPTransport, httpx.AsyncHTTPTransport)):
+        retry = httpx_retries.Retry(total=1, backoff_factor=0, allowed_methods=["GET", "POST"])
+        return httpx_retries.RetryTransport(transport=transport, retry=retry)
+    again = tenacity.retry(stop=tenacity.stop_after_attempt(2), reraise=True)
+    setattr(transport, name, again(getattr(transport, name)))
+    return transport
 
 
 class AsyncAsk:
@@ -211,12 +225,15 @@ class AsyncAsk:
 
     async def __call__(self, url: str, write: bool) -> bytes:
         method, client = "POST" if write else "GET", self._client
-        if isinstance(client, httpx.AsyncClient):
-            return (await client.request(method, url, content=b"x")).raise_for_status().content
-        async with client.request(method, url, data=b"x" if write else None) as answer:
-            answer.raise_for_status()
-            data: bytes = await answer.read()
-            return data
+        data: bytes
+        if type(client).__module__ in HTTPX:
+            answer = await client.request(method, url, content=b"x")
+            data = answer.raise_for_status().content
+        else:
+            async with client.request(method, url, data=b"x" if write else None) as answer:
+                answer.raise_for_status()
+                data = await answer.read()
+        return data
 
 
 def in_asyncio(opened: Callable[[str, bool], Any]) -> Open:
@@ -236,12 +253,11 @@ def in_asyncio(opened: Callable[[str, bool], Any]) -> Open:
     return sync
 
 
-async def open_httpx(trusted: str, again: bool) -> httpx.AsyncClient:
-    transport: Any = httpx.AsyncHTTPTransport(verify=context(trusted), trust_env=False)
+async def open_httpx(of: Any, trusted: str, again: bool) -> Any:
+    transport: Any = of.AsyncHTTPTransport(verify=context(trusted), trust_env=False)
     if again:
-        retry = httpx_retries.Retry(total=1, backoff_factor=0, allowed_methods=["GET", "POST"])
-        transport = httpx_retries.RetryTransport(transport=transport, retry=retry)
-    return httpx.AsyncClient(transport=transport, follow_redirects=True)
+        transport = tries_twice(transport, "handle_async_request")
+    return of.AsyncClient(transport=transport, follow_redirects=True)
 
 
 async def open_aiohttp(trusted: str, again: bool) -> Any:
@@ -259,9 +275,9 @@ CLIENTS: dict[str, Any] = {
     "xmlrpc": by_xmlrpc,
     "requests": by_requests,
     "urllib3": by_urllib3,
-    "httpx": by_httpx(two=False),
-    "httpx async": in_asyncio(open_httpx),
-    "httpx h2": by_httpx(two=True),
+    **{name: by_httpx(of, two=False) for name, of in HTTPX.items()},
+    **{f"{name} async": in_asyncio(partial(open_httpx, of)) for name, of in HTTPX.items()},
+    **{f"{name} h2": by_httpx(of, two=True) for name, of in HTTPX.items()},
     "aiohttp": in_asyncio(open_aiohttp),
     "kubernetes": by_kubernetes,
 }

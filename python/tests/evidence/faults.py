@@ -86,6 +86,9 @@ class Fault:
     only: tuple[str, ...] = ()
 
 
+TWO = ("httpx h2", "httpx2 h2")
+"""The clients that speak HTTP/2."""
+
 NO_ROUTE = "224.0.0.1"
 """An address of no single machine: TCP has no way there."""
 
@@ -143,6 +146,6 @@ FAULTS = [
     ),
     Fault("the client tries again by itself", lambda w: w.server(dies(AWAY)), again=True),
     Fault("a kept connection is gone", gone, warm=True),
-    Fault("GOAWAY before the request", lambda w: w.server(goes(0)), only=("httpx h2",)),
-    Fault("GOAWAY after the request", lambda w: w.server(goes(1)), only=("httpx h2",)),
+    Fault("GOAWAY before the request", lambda w: w.server(goes(0)), only=TWO),
+    Fault("GOAWAY after the request", lambda w: w.server(goes(1)), only=TWO),
 ]

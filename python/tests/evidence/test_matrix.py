@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import outlast
+from httpxes import HTTPX
 from outlast import Policy
 
 from .clients import CLIENTS, AsyncAsk, result_of
@@ -38,7 +39,7 @@ def awaited(ask: Any, what: Callable[[], Any]) -> Any:
 
 def case(client: str, fault: Fault, write: bool, made: Path) -> str:
     """How a call ends, and what was applied."""
-    two = client == "httpx h2"
+    two = client.endswith(" h2")
     trusted, tls = certificate(made, two)
     world = World(tls, two)
     with world.stack, CLIENTS[client](trusted if fault.trusted else "", fault.again) as ask:
@@ -108,4 +109,5 @@ def test_the_table(made: Path) -> None:
             assert not what.startswith(("ok; applied 0", "rode out; applied 0"))
     _, _, page = PAGE.read_text("utf-8").partition("<!-- python -->\n")
     table, _, _ = page.partition("<!-- end of python -->")
-    assert table.splitlines()[2:] == rows
+    if "httpx2" in HTTPX:  # which the page tells of
+        assert table.splitlines()[2:] == rows

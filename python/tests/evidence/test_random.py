@@ -56,7 +56,7 @@ def call(number: int) -> str:
     """One call, and what is wrong with it."""
     chance = random.Random(SEED * 1_000_000 + number)
     name = chance.choice(list(CLIENTS))
-    two = name == "httpx h2"
+    two = name.endswith(" h2")
     script = answers(chance, two)
     requests, again, warm = chance.choice([1, 1, 2]), chance.random() < 0.3, chance.random() < 0.5
     with serving(two=two) as server, CLIENTS[name]("", again) as ask:

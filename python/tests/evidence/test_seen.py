@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import http.client
 import logging
 import logging.handlers
@@ -12,10 +11,12 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -29,6 +30,7 @@ import urllib3
 
 import outlast
 import outlast.testing
+from httpxes import HTTPX
 from outlast import Call, Policy, Result, hooks
 from outlast._evidence import watch
 from outlast._evidence.patches import Patches
@@ -37,7 +39,18 @@ from outlast._evidence.unseen import unwatched as unwatched_for
 from outlast.events import Event
 
 from .clients import CLIENTS
-from .servers import Exchange, closed_port, closes, dies, drops, ok, quick, refuses, serving
+from .servers import (
+    Exchange,
+    closed_port,
+    closes,
+    dies,
+    drops,
+    ok,
+    quick,
+    refuses,
+    resets,
+    serving,
+)
 from .test_matrix import awaited
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of failing clients
@@ -68,7 +81,7 @@ def test_every_client_rides_out_an_outage() -> None:
     """By the policy as it is, without any claim."""
 
     def post(name: str) -> int:
-        with CLIENTS[name]("", False) as ask, serving(two=name == "httpx h2") as server:
+        with CLIENTS[name]("", False) as ask, serving(two=name.endswith(" h2")) as server:
             call = write()(lambda: ask(server.url, True))
             server.away(2)
             awaited(ask, call)
@@ -110,7 +123,7 @@ def test_a_thread_in_the_attempts_context(dead: str) -> None:
 
 def test_a_thread_of_anyio(dead: str) -> None:
     async def attempt() -> None:
-        await anyio.to_thread.run_sync(functools.partial(requests.post, dead, timeout=5))
+        await anyio.to_thread.run_sync(partial(requests.post, dead, timeout=5))
 
     rides(lambda: anyio.run(attempt))
 
@@ -189,7 +202,7 @@ def test_a_function_that_gives_a_coroutine(dead: str) -> None:
 
     async def main() -> None:
         later: Any = lambda: asyncio.ensure_future(post())  # noqa: E731
-        for function in (functools.partial(Post()), Post(), later):
+        for function in (partial(Post()), Post(), later):
             with outlast.testing.virtual_time(), pytest.raises(outlast.Exhausted) as raised:
                 await write(budget=10)(function)()
             assert raised.value.outcome.attempts > 2
@@ -315,15 +328,17 @@ def test_a_read_behind_a_clients_own_tries() -> None:
 
 
 def test_it_is_taken_away_whole() -> None:
-    code = """
+    code = (
+        f"import {', '.join(name.replace('x', 'core') for name in HTTPX)}"
+        + """
 import anyio.streams.memory, anyio._backends._asyncio, asyncio
-import ctypes.util, http.client, httpcore, aiohttp, urllib3, ssl, queue, trio
+import ctypes.util, http.client, aiohttp, urllib3, ssl, queue, trio
 import xmlrpc.client, multiprocessing.queues, multiprocessing.synchronize
 import concurrent.futures.thread, multiprocessing.pool, multiprocessing.connection, logging
 import sys
 from outlast._evidence import places, watch
 
-wanted = places.patches()._wanted
+wanted = {name for name in places.patches()._wanted if name != "httpcore2" or name in sys.modules}
 def functions():
     for name in sorted(wanted):
         module = sys.modules[name]
@@ -338,31 +353,68 @@ watch.install()
 during = {key[:3]: key[3] for key in functions()}
 changed = [key for key in during if during[key] is not before.get(key)]
 assert len(changed) > 40, changed
-assert {name for name, _, _ in changed} >= set(wanted), changed
+assert {name for name, _, _ in changed} >= wanted, changed
 watch.unwatch()
 watch.install()
 after = {key[:3]: key[3] for key in functions()}
 assert after == before
 assert not [f for f in sys.meta_path if type(f).__module__.startswith("outlast")]
 """
+    )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
 
-def test_a_client_that_the_attempt_loads() -> None:
+def test_clients_that_the_attempt_loads() -> None:
     code = f"""
-import outlast, outlast.testing, sys
-def post():
-    import {{}} as client
-    client.post("http://127.0.0.1:{closed_port()}/")
+import importlib, outlast, outlast.testing, sys
+def post(name):
+    importlib.import_module(name).post("http://127.0.0.1:{closed_port()}/")
 with outlast.testing.virtual_time():
-    try:
-        outlast.retry(remote=True, write=True, budget=3)(post)()
-    except outlast.Exhausted:
-        sys.exit(7)
+    for name in {["requests", *HTTPX]}:
+        assert name not in sys.modules
+        try:
+            outlast.retry(remote=True, write=True, budget=3)(post)(name)
+        except outlast.Exhausted:
+            continue
+        raise AssertionError(name)
 """
-    for name in ("httpx", "requests"):
-        done = subprocess.run([sys.executable, "-c", code.format(name)], check=False, timeout=60)
-        assert done.returncode == 7
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.skipif("httpx2" not in HTTPX, reason="there is no httpx2")
+@pytest.mark.parametrize("first", ["", "httpx2.get; watch.install()"])
+def test_httpx2_that_goes_by_the_name_of_httpx(first: str) -> None:
+    """A module that has two names is watched once, and its transport is of both."""
+    code = f"""
+import httpx2, outlast, outlast.testing, sys
+from outlast._evidence import watch
+{first}
+httpx2.alias_httpx()
+import httpcore, httpx
+from outlast._evidence.requests import Requests, Within
+
+def post(transport):
+    with httpx.Client(transport=transport) as client:
+        client.post(sys.argv[1])
+
+outlast.retry(remote=True, write=True)(post)(None)
+seen = Requests()
+with Within(seen):
+    post(None)
+assert seen.sent_one and "by httpx2" in seen.gone, seen.gone
+with outlast.testing.virtual_time():
+    for ours in (outlast.clients.httpx, outlast.clients.httpx2):
+        try:
+            post(ours.Transport(attempts=3, repeatable=True))
+        except httpx2.ReadError as e:
+            assert outlast.outcome_of(e).attempts == 3
+        else:
+            raise AssertionError
+"""
+    with serving(ok, ok, *[resets] * 6) as server:
+        command = [sys.executable, "-W", "error", "-c", code, server.url]
+        subprocess.run(command, check=True, timeout=60)
+        assert server.applied == 8
 
 
 def test_nothing_is_watched_before_a_call() -> None:
@@ -530,8 +582,8 @@ def test_a_plugin_that_has_no_words_for_it() -> None:
 def test_clients_that_come_and_go_in_an_attempt() -> None:
     """What their loops, locks and pools do is their own affair."""
 
-    async def by_httpx(url: str) -> None:
-        async with httpx.AsyncClient() as client:
+    async def by_httpx(of: Any, url: str) -> None:
+        async with of.AsyncClient() as client:
             (await client.post(url)).raise_for_status()
 
     async def by_aiohttp(url: str) -> None:
@@ -542,12 +594,32 @@ def test_clients_that_come_and_go_in_an_attempt() -> None:
         with requests.Session() as session:
             session.post(url, timeout=5).raise_for_status()
 
-    for post in (by_httpx, by_aiohttp, by_requests):
+    for post in (*(partial(by_httpx, of) for of in HTTPX.values()), by_aiohttp, by_requests):
         with serving(refuses) as server:
             made = write()(post)
             with pytest.raises(outlast.Failed) as raised:
                 (asyncio.run(made(server.url)) if post is not by_requests else made(server.url))
             assert raised.value.outcome.effects == "none", post
+
+
+@pytest.mark.parametrize("of", HTTPX.values(), ids=HTTPX)
+def test_a_connection_that_others_wait_for(of: Any) -> None:
+    """Its pool tells one of them when a request is through. That hides nothing of it."""
+    client = of.Client(limits=of.Limits(max_connections=1))
+    pool = client._transport._pool
+
+    def busy(exchange: Exchange) -> None:
+        other.start()
+        while len(pool._requests) < 2:
+            time.sleep(0.01)
+        exchange.respond(429, Retry_After="0")
+
+    with client, serving(busy) as server:
+        other = threading.Thread(target=client.get, args=[server.url])
+        asks_again = write(refuses_before_acting=True, policy=Policy(quick()))
+        asks_again(lambda: client.post(server.url).raise_for_status())()
+        other.join()
+        assert server.applied == 2
 
 
 def away(exchange: Exchange) -> None:
@@ -574,8 +646,8 @@ def by_urllib3(proxy: str) -> None:
         pool.request("POST", TO)
 
 
-def by_httpx(proxy: str) -> None:
-    httpx.post(TO, proxy=proxy)
+def by_httpx(of: Any, proxy: str) -> None:
+    of.post(TO, proxy=proxy)
 
 
 def by_aiohttp(proxy: str) -> None:
@@ -586,7 +658,16 @@ def by_aiohttp(proxy: str) -> None:
     asyncio.run(post())
 
 
-@pytest.mark.parametrize("post", [by_urllib, by_requests, by_urllib3, by_httpx, by_aiohttp])
+@pytest.mark.parametrize(
+    "post",
+    [
+        by_urllib,
+        by_requests,
+        by_urllib3,
+        by_aiohttp,
+        *(partial(by_httpx, of) for of in HTTPX.values()),
+    ],
+)
 def test_a_proxy_that_makes_no_tunnel(post: Callable[[str], None], dead: str) -> None:
     """What it is asked for is no request of the attempt's."""
     with serving(*[away] * 20) as server:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 import aiohttp
 import httpx
+import httpx2
 import requests
 from typing_extensions import assert_type
 
@@ -104,6 +105,11 @@ async def uses(client: Client) -> None:
     assert_type(outlast.Policy("network").with_max_wait(60), outlast.Policy)
     transport = outlast.clients.httpx.Transport(max_wait=60, repeatable=["PUT /notes/*"])
     httpx.Client(transport=transport)
+    httpx2.Client(transport=outlast.clients.httpx2.Transport(httpx2.HTTPTransport(), attempts=2))
+    httpx2.AsyncClient(transport=outlast.clients.httpx2.AsyncTransport(ready="/readyz"))
+    request, two = httpx.Request("GET", "u"), httpx2.Request("GET", "u")
+    assert_type(transport.handle_request(request), httpx.Response)
+    assert_type(outlast.clients.httpx2.Transport().handle_request(two), httpx2.Response)
     requests.Session().mount("https://", outlast.clients.requests.HTTPAdapter(attempts=2))
     async with outlast.clients.aiohttp.session(budget=5) as session:
         assert_type(session, aiohttp.ClientSession)
@@ -120,5 +126,12 @@ def wrong(client: Client) -> None:
     coroutine(1).upper()  # wrong: a coroutine is no value
     outlast.retry(write=False)  # wrong: remote must be said
     outlast.clients.httpx.Transport(retries=5)  # wrong: there is no such option
+    outlast.clients.httpx.Transport(httpx2.HTTPTransport())  # wrong: httpx2's within httpx's
+    outlast.clients.httpx2.AsyncTransport(httpx2.HTTPTransport())  # wrong: another sort within
+    httpx2.Client(transport=outlast.clients.httpx.Transport())  # wrong: httpx's in httpx2's
+    httpx.Client(transport=outlast.clients.httpx2.Transport())  # wrong: httpx2's in httpx's
+    httpx.AsyncClient(transport=outlast.clients.httpx.Transport())  # wrong: another sort
+    httpx2.Client(transport=outlast.clients.httpx2.AsyncTransport())  # wrong: another sort
+    outlast.clients.httpx.Transport().aclose()  # wrong: there is no such method
     outlast.clients.requests.HTTPAdapter(max_retries=5)  # wrong: nor such a one
     outlast.options(budgets=5)  # wrong: there is no such option

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("httpx2")  # which Python 3.10 does not have
+
 ROOT = Path(__file__).parents[2]
 SAMPLE = Path(__file__).with_name("sample.py")
 WRONG = {n for n, line in enumerate(SAMPLE.read_text().splitlines(), 1) if "# wrong: " in line}

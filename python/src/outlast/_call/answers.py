@@ -15,7 +15,7 @@ def status(error: Exception) -> Result | None:
     """
     told: Any = error
     response: Any = getattr(error, "response", None)
-    if is_a(error, "httpx", "HTTPStatusError"):
+    if is_a(error, "httpx", "HTTPStatusError") or is_a(error, "httpx2", "HTTPStatusError"):
         try:
             message = response.text
         except Exception:  # of a stream that has not been read

@@ -30,8 +30,8 @@ def result_of(error: BaseException) -> Result | None:
 
     Known are, as far as they speak of a connection, a time limit, an HTTP status
     or a process's exit code, the exceptions of the standard library (sockets,
-    ssl, http.client, urllib, xmlrpc, asyncio, subprocess), of httpx, of requests
-    and urllib3, of aiohttp, of the kubernetes client, of psycopg, SQLAlchemy,
+    ssl, http.client, urllib, xmlrpc, asyncio, subprocess), of httpx and httpx2, of
+    requests and urllib3, of aiohttp, of the kubernetes client, of psycopg, SQLAlchemy,
     asyncpg, redis-py, PyMySQL, PyMongo, botocore and grpcio, and groups of these.
     """
     return result_after(error, None)
@@ -78,7 +78,8 @@ def _process(error: Exception) -> Result | None:
 
 def _client(error: Exception, stood: bool | None) -> Word | None:
     """What the packages for HTTP raise."""
-    if is_a(error, "httpx", "TransportError") or is_of(error, "httpcore"):
+    of_httpx = is_a(error, "httpx", "TransportError") or is_a(error, "httpx2", "TransportError")
+    if of_httpx or is_of(error, "httpcore", "httpcore2"):
         return _httpx(error, stood)
     if is_a(error, "requests", "RequestException") or is_a(error, "urllib3", "HTTPError"):
         return _urllib3(error, stood)

@@ -23,14 +23,14 @@ def _names(kind: type) -> dict[str, set[str]]:
     return names
 
 
-def is_of(error: object, package: str) -> bool:
-    """Whether an exception's own class is a package's."""
-    return type(error).__module__.partition(".")[0] == package
+def is_of(error: object, *packages: str) -> bool:
+    """Whether an exception's own class is one of some packages'."""
+    return type(error).__module__.partition(".")[0] in packages
 
 
-def packages(error: object) -> frozenset[str]:
-    """The packages that an exception's class and its bases are of."""
-    return frozenset(_names(type(error)))  # type: ignore[arg-type]  # a class is hashable
+def packages(what: object) -> frozenset[str]:
+    """The packages that the class of an exception, or of anything, and its bases are of."""
+    return frozenset(_names(type(what)))  # type: ignore[arg-type]  # a class is hashable
 
 
 def frames(error: BaseException) -> Iterator[FrameType]:

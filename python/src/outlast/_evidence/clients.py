@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -113,17 +114,18 @@ def _getresponse(original: Any) -> Any:
 
 
 def httpcore(patches: Patches, module: ModuleType) -> None:
-    """The module ``httpcore``, and so httpx."""
-    patches.replace(module.ConnectionPool, "handle_request", _handle)
-    patches.replace(module.AsyncConnectionPool, "handle_async_request", _ahandle)
+    """The module ``httpcore``, and so httpx; or ``httpcore2``, and so httpx2."""
+    client = module.__name__.replace("core", "x")
+    patches.replace(module.ConnectionPool, "handle_request", partial(_handle, client))
+    patches.replace(module.AsyncConnectionPool, "handle_async_request", partial(_ahandle, client))
 
 
-def _handle(original: Any) -> Any:
+def _handle(client: str, original: Any) -> Any:
     def handle_request(self: Any, request: Any) -> Any:
         attempt = current.get()
         if attempt is None:
             return original(self, request)
-        seen = _begin(attempt, request)
+        seen = _begin(attempt, client, request)
         given = request.extensions.get("trace")
 
         def trace(name: str, info: Any) -> Any:
@@ -144,12 +146,12 @@ def _handle(original: Any) -> Any:
     return handle_request
 
 
-def _ahandle(original: Any) -> Any:
+def _ahandle(client: str, original: Any) -> Any:
     async def handle_async_request(self: Any, request: Any) -> Any:
         attempt = current.get()
         if attempt is None:
             return await original(self, request)
-        seen = _begin(attempt, request)
+        seen = _begin(attempt, client, request)
         given = request.extensions.get("trace")
 
         async def trace(name: str, info: Any) -> None:
@@ -171,9 +173,9 @@ def _ahandle(original: Any) -> Any:
     return handle_async_request
 
 
-def _begin(attempt: Any, request: Any) -> Request:
+def _begin(attempt: Any, client: str, request: Any) -> Request:
     url, method = request.url, request.method.decode("latin-1")
-    seen: Request = attempt.begin("httpx", url.host.decode("latin-1"), url.port, method)
+    seen: Request = attempt.begin(client, url.host.decode("latin-1"), url.port, method)
     return seen
 
 

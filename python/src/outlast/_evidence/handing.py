@@ -144,6 +144,7 @@ _CLIENTS = {
     "asyncio",
     "concurrent",
     "httpcore",
+    "httpcore2",
     "multiprocessing",
     "queue",
     "threading",
@@ -333,15 +334,20 @@ def libraries(patches: Patches, module: ModuleType) -> None:
     """The module ``ctypes.util``, which asks a program where libraries are: a client
     that is loaded in the attempt may do so.
     """
+    _no_part(patches, module, "find_library")
+
+
+def _no_part(patches: Patches, owner: Any, name: str) -> None:
+    """What a function does is no part of the attempt."""
 
     def make(original: Any) -> Any:
-        def find_library(name: str) -> Any:
+        def aside(*args: Any, **kwargs: Any) -> Any:
             with Within(None):
-                return original(name)
+                return original(*args, **kwargs)
 
-        return find_library
+        return aside
 
-    patches.replace(module, "find_library", make)
+    patches.replace(owner, name, make)
 
 
 def logs(patches: Patches, module: ModuleType) -> None:

@@ -24,6 +24,7 @@ def patches() -> Patches:
             "ctypes.util": handing.libraries,
             "http.client": clients.http_client,
             "httpcore": clients.httpcore,
+            "httpcore2": clients.httpcore,
             "logging": handing.logs,
             "multiprocessing.connection": handing.pipes,
             "multiprocessing.pool": handing.processes,

@@ -45,6 +45,6 @@ def missing(seen: Requests) -> str:
         return f"{seen.gone} had left; repeatable=True is for a write that may be applied twice"
     return (
         f"nobody saw that nothing was sent: {seen.hidden}. Watched are http.client (so urllib, "
-        "requests, urllib3, xmlrpc, kubernetes), httpx, aiohttp and Python's sockets; "
+        "requests, urllib3, xmlrpc, kubernetes), httpx, httpx2, aiohttp and Python's sockets; "
         "only_request=True claims that an attempt makes one request and no other"
     )

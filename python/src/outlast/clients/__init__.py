@@ -1,6 +1,7 @@
 """Clients of HTTP that ride out a server's restart, a line each::
 
     httpx.Client(transport=outlast.clients.httpx.Transport())
+    httpx2.Client(transport=outlast.clients.httpx2.Transport())
     session.mount("https://", outlast.clients.requests.HTTPAdapter())
     outlast.clients.urllib3.PoolManager()
     outlast.clients.aiohttp.session()
@@ -18,13 +19,14 @@ from .._clients.routes import ClientRequest
 if TYPE_CHECKING:
     from . import aiohttp as aiohttp
     from . import httpx as httpx
+    from . import httpx2 as httpx2
     from . import requests as requests
     from . import urllib3 as urllib3
 
 
 def __getattr__(name: str) -> Any:
-    """The modules ``aiohttp``, ``httpx``, ``requests`` and ``urllib3``, loaded when asked for."""
-    if name in ("aiohttp", "httpx", "requests", "urllib3"):
+    """The clients' modules, loaded when asked for."""
+    if name in ("aiohttp", "httpx", "httpx2", "requests", "urllib3"):
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")
