@@ -332,7 +332,7 @@ def test_it_is_taken_away_whole() -> None:
         f"import {', '.join(name.replace('x', 'core') for name in HTTPX)}"
         + """
 import anyio.streams.memory, anyio._backends._asyncio, asyncio
-import ctypes.util, http.client, aiohttp, urllib3, ssl, queue, trio
+import ctypes.util, http.client, platform, aiohttp, urllib3, ssl, queue, trio
 import xmlrpc.client, multiprocessing.queues, multiprocessing.synchronize
 import concurrent.futures.thread, multiprocessing.pool, multiprocessing.connection, logging
 import sys

@@ -21,6 +21,8 @@ def status(error: Exception) -> Result | None:
         except Exception:  # of a stream that has not been read
             message = response.reason_phrase
         return _http(response.status_code, response.headers, message)
+    if is_a(error, "openai", "APIStatusError"):
+        return _http(response.status_code, response.headers, str(error))
     if is_a(error, "requests", "HTTPError") and response is not None:
         # Asking for a text that has not been read would read it now.
         read = vars(response).get("_content") not in (False, None)

@@ -44,6 +44,8 @@ def result_after(error: BaseException, stood: bool | None) -> Result | None:
     if not isinstance(error, Exception):
         return None
     several = getattr(error, "exceptions", None)
+    if is_a(error, "openai", "APIConnectionError"):
+        return result_after(error.__cause__, stood) if error.__cause__ else None
     if is_a(error, "builtins", "ExceptionGroup") or is_a(error, "exceptiongroup", "ExceptionGroup"):
         return _group([result_after(each, stood) for each in several or ()])
     known = _process(error) or status(error) or of_driver(error)

@@ -337,6 +337,14 @@ def libraries(patches: Patches, module: ModuleType) -> None:
     _no_part(patches, module, "find_library")
 
 
+def machines(patches: Patches, module: ModuleType) -> None:
+    """The module ``platform``, which asks a program for the processor: a client may say with
+    its requests where it runs.
+    """
+    _no_part(patches, module, "platform")
+    _no_part(patches, module, "processor")
+
+
 def _no_part(patches: Patches, owner: Any, name: str) -> None:
     """What a function does is no part of the attempt."""
 

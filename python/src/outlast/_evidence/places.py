@@ -31,6 +31,7 @@ def patches() -> Patches:
             "multiprocessing.queues": handing.queues,
             "multiprocessing.synchronize": handing.signals,
             "os": sockets.descriptors,
+            "platform": handing.machines,
             "queue": handing.queues,
             "socket": sockets.sockets,
             "ssl": sockets.tls,
