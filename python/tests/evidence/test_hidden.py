@@ -507,7 +507,7 @@ def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
     made, contexts = [], list[contextvars.Context]()
 
     async def main() -> None:
-        loop, tasks = asyncio.get_running_loop(), set()
+        loop, tasks = asyncio.get_running_loop(), set[Any]()
         async with httpx.AsyncClient() as client:
 
             def late() -> None:
@@ -520,7 +520,12 @@ def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
                 finally:
                     contexts.append(contextvars.copy_context())
 
-            loop.call_later(0.01, lambda: contexts[0].run(late))
+            async def after_the_first() -> None:
+                while not contexts:
+                    await asyncio.sleep(0.01)
+                contexts[0].run(late)
+
+            tasks.add(loop.create_task(after_the_first()))
             await write()(attempt)()
 
     with pytest.raises(outlast.Indeterminate, match="after that had ended: a request by httpx"):
