@@ -566,3 +566,13 @@ func TestSpentRequests(t *testing.T) {
 		t.Errorf("GetBody: %+v, %v", got.outcome, got.err)
 	}
 }
+
+// A write that was written, and whose connection then broke, is told as that, even
+// if the server closes each connection by the time that one looks.
+func TestAWriteThatWasWritten(t *testing.T) {
+	s := closing(t)
+	done := s.call(t, false, httpattempt.Do(s.client, s.request(t, false), nil))
+	if o := done.outcome; o.Type != abi.OutcomeIndeterminate || o.Kind != "interrupted" {
+		t.Errorf("%s, %s: %s", o.Type, o.Kind, o.Remedy)
+	}
+}

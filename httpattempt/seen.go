@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"outlast/abi"
+	"outlast/internal/repeat"
 	"outlast/ready"
 )
 
@@ -337,6 +338,7 @@ func (e *exchange) broken(ctx context.Context, c *call, last *try) abi.Failure {
 		return abi.FailureMalformed
 	case last.reused && !last.idleSince.IsZero() && last.idleSince.Before(c.failing):
 		return abi.FailureStale
+	case last.wrote && !repeat.Allowed(ctx): // whatever a look would show now
 	case !last.reused && last.address != "" && ready.Closes(ctx, last.address):
 		return abi.FailureUnconnected
 	}
