@@ -50,9 +50,10 @@ type Seen struct {
 type lookout struct {
 	watch Watch
 
-	mu  sync.Mutex
-	by  abi.Readiness // cuts the wait short
-	cut func()        // nil while there is no such wait
+	mu    sync.Mutex
+	by    abi.Readiness // cuts the wait short
+	cut   func()        // nil while there is no such wait
+	woken abi.Readiness // with what the latest wait was cut short; "": it was not
 }
 
 // lookOut watches for the waits that may be cut short, if the task can.
@@ -93,15 +94,27 @@ func (d *driver) lookAway() {
 	}
 }
 
+// leave ends the call for those who wait for the same server, also where it has no
+// outcome: a turn that nobody tells of holds them up.
+func (d *driver) leave() {
+	d.lookAway()
+	d.went(Left)
+}
+
 func (l *lookout) news() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.look()
 }
 
-// look cuts the wait short if the server is ready enough; l.mu is held.
+// look cuts the wait short if the server is ready enough; l.mu is held. With what is
+// kept: the server may be gone again when the call gets to run.
 func (l *lookout) look() {
-	if l.cut != nil && l.enough() != "" {
+	if l.cut == nil {
+		return
+	}
+	if rose := l.enough(); rose != "" {
+		l.woken = rose
 		l.cut()
 	}
 }
@@ -130,15 +143,15 @@ func (l *lookout) sleep(ctx context.Context, clock Clock, d time.Duration, held 
 	cuttable, cut := context.WithCancel(ctx)
 	defer cut()
 	l.mu.Lock()
-	l.by, l.cut = by, cut
+	l.by, l.cut, l.woken = by, cut, ""
 	l.look()
 	l.mu.Unlock()
 	err = clock.Sleep(cuttable, d-held)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = nil
-	if cuttable.Err() == nil || ctx.Err() != nil {
+	if l.woken == "" || ctx.Err() != nil {
 		return "", err
 	}
-	return l.enough(), nil
+	return l.woken, nil
 }

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -269,3 +270,89 @@ type denied struct{}
 func (denied) Watch(bool, func()) host.Watch { return denied{} }
 func (denied) Seen() host.Seen               { return host.Seen{Why: "the health check is answered 404"} }
 func (denied) Stop()                         {}
+
+// A server that is gone again when the call gets to run has woken it all the same. If
+// that counted as the wait's end, the attempt would be one of the schedule, too early.
+func TestAWakeThatIsOverAtOnce(t *testing.T) {
+	throughAll(t, func(t *testing.T, d door) {
+		clock := &interrupted{at: []time.Duration{9 * time.Second}}
+		rose := abi.Readiness("")
+		e := &eyes{t: t, seen: func() host.Seen { return host.Seen{Rose: rose} }}
+		clock.tell = func() {
+			rose = abi.Ready
+			e.news()
+			rose = ""
+		}
+		var starts, wakes []time.Duration
+		_, err := d.run(compiled, context.Background(), &host.Task{
+			Policy: mustPolicy(t, steadyPolicy), Clock: clock, Ready: e,
+			Call: host.Call{Remote: true, Seed: new(int64)},
+			Attempt: func(context.Context, int64) (abi.Result, error) {
+				starts = append(starts, clock.Now())
+				if clock.Now() > 20*time.Second {
+					return succeeded(), nil
+				}
+				return refused(), nil
+			},
+			Observe: func(event host.Event) {
+				if w, ok := event.(host.Woken); ok {
+					wakes = append(wakes, w.At)
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const s = time.Second
+		if diff := cmp.Diff([]time.Duration{9 * s}, wakes); diff != "" {
+			t.Error("wakes:", diff)
+		}
+		// A wake in vain leaves the schedule as it was.
+		if diff := cmp.Diff([]time.Duration{0, s / 2, 3 * s / 2, 7 * s / 2, 15 * s / 2, 9 * s, 31 * s / 2, 51 * s / 2}, starts); diff != "" {
+			t.Error("attempts:", diff)
+		}
+	})
+}
+
+// inTurn are eyes whose watches hear how the attempt after them ended.
+type inTurn struct {
+	*eyes
+	went []host.How
+}
+
+func (i *inTurn) Watch(eager bool, news func()) host.Watch {
+	i.eyes.Watch(eager, news)
+	return i
+}
+
+func (i *inTurn) Waits(abi.Readiness, time.Duration, time.Duration) {}
+func (i *inTurn) Went(how host.How)                                 { i.went = append(i.went, how) }
+
+// A call that ends without an outcome gives its turn back: those who wait for the same
+// server would be held up by it.
+func TestATurnIsGivenBack(t *testing.T) {
+	throughAll(t, func(t *testing.T, d door) {
+		for name, fault := range map[string]func() (abi.Result, error){
+			"an attempt that cannot be made": func() (abi.Result, error) { return abi.Result{}, errors.New("no") },
+			"one that panics":                func() (abi.Result, error) { panic("no") },
+		} {
+			sees := &inTurn{eyes: &eyes{t: t, seen: func() host.Seen { return host.Seen{} }}}
+			func() {
+				defer func() { recover() }()
+				d.run(compiled, context.Background(), &host.Task{
+					Policy: mustPolicy(t, steadyPolicy), Clock: &virtual.Clock{}, Ready: sees,
+					Call: host.Call{Remote: true, Read: true},
+					Attempt: func(_ context.Context, n int64) (abi.Result, error) {
+						if n == 1 {
+							return refused(), nil
+						}
+						return fault()
+					},
+				})
+			}()
+			if sees.open || !slices.Equal(sees.went, []host.How{host.Left}) {
+				t.Errorf("%s: %v, and it is watched: %v", name, sees.went, sees.open)
+			}
+		}
+	})
+}

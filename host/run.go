@@ -24,7 +24,7 @@ func (p *Plugin) run(ctx context.Context, t *Task) (*abi.Outcome, error) {
 	p.crowd.enter()
 	defer p.crowd.leave()
 	d := p.driver(t)
-	defer d.lookAway()
+	defer d.leave()
 	event, err := d.attempt(ctx, 1)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (p *Plugin) runInPlugin(ctx context.Context, t *Task) (*abi.Outcome, error)
 		return nil, err
 	}
 	d := p.driver(t)
-	defer d.lookAway()
+	defer d.leave()
 	first, err := d.attempt(ctx, 1)
 	if err != nil {
 		return nil, err
