@@ -46,7 +46,7 @@ func times(fd int) (read, written int64, err error) {
 }
 
 func setTimes(fd int, read, _ int64) error {
-	at := []unix.Timespec{{Sec: read}, {Nsec: unix.UTIME_OMIT}}
+	at := []unix.Timespec{unix.NsecToTimespec(read * int64(time.Second)), {Nsec: unix.UTIME_OMIT}}
 	return unix.UtimesNanoAt(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), at, 0)
 }
 

@@ -202,14 +202,16 @@ func next(t *testing.T, list []*caller) *caller {
 // no attempt of their schedule: they look themselves before it is due.
 func TestALookerThatLies(t *testing.T) {
 	lies := map[string]func(c net.Conn){
-		"is silent":         func(c net.Conn) { io.Copy(io.Discard, c) },
-		"says it is there":  func(c net.Conn) { repeat(c, fmt.Sprintln("here ready", 1<<52)) },
-		"is stale":          func(c net.Conn) { repeat(c, "here down 1\n") },
-		"says nonsense":     func(c net.Conn) { repeat(c, "\x00\xff here down 5\n") },
-		"gives turns early": func(c net.Conn) { repeat(c, fmt.Sprintf("here down %d\nturn 1 ready %d\n", 1<<52, 1<<52)) },
-		"has no line ends":  func(c net.Conn) { repeat(c, "here here here ") },
-		"hangs up":          func(c net.Conn) {},
-		"is full":           func(c net.Conn) { fmt.Fprintln(c, "full") },
+		"is silent":        func(c net.Conn) { io.Copy(io.Discard, c) },
+		"says it is there": func(c net.Conn) { repeat(c, fmt.Sprintln("here ready", int64(1<<52))) },
+		"is stale":         func(c net.Conn) { repeat(c, "here down 1\n") },
+		"says nonsense":    func(c net.Conn) { repeat(c, "\x00\xff here down 5\n") },
+		"gives turns early": func(c net.Conn) {
+			repeat(c, fmt.Sprintf("here down %d\nturn 1 ready %d\n", int64(1<<52), int64(1<<52)))
+		},
+		"has no line ends": func(c net.Conn) { repeat(c, "here here here ") },
+		"hangs up":         func(c net.Conn) {},
+		"is full":          func(c net.Conn) { fmt.Fprintln(c, "full") },
 	}
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {

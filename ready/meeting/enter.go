@@ -23,7 +23,7 @@ const (
 	// maxSeats bounds the connections of a looker (a choice: each costs it 8 KiB).
 	maxSeats = 2000
 	// maxTerm keeps a term within what every language's numbers hold exactly.
-	maxTerm = 1 << 52
+	maxTerm int64 = 1 << 52
 )
 
 // Enter connects to who looks, or takes the seat. gone is the highest term whose

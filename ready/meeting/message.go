@@ -19,7 +19,8 @@ var (
 	Unseen = "unseen"
 )
 
-// grammar has what follows each word: one of a list, or a number up to a bound.
+// grammar has what follows each word: one of a list, or a number up to a bound, which
+// is an int64 since a term and a time need that many bits on every machine.
 var grammar = map[string][]any{
 	"wait": {maxID, rises, append(slices.Clone(Levels), Unseen), []string{"eager", "seldom"}},
 	"go":   {maxID},
@@ -30,7 +31,7 @@ var grammar = map[string][]any{
 	"full": {},
 }
 
-const maxID = 1<<31 - 1 // of a call
+const maxID int64 = 1<<31 - 1 // of a call
 
 var rises = []string{"accepting", "ready"}
 
@@ -45,9 +46,9 @@ func Parse(line string) ([]string, error) {
 	}
 	for i, word := range words[1:] {
 		switch is := rest[i].(type) {
-		case int:
-			n, err := strconv.Atoi(word)
-			if err != nil || n < 0 || n > is || strconv.Itoa(n) != word {
+		case int64:
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil || n < 0 || n > is || strconv.FormatInt(n, 10) != word {
 				return nil, errBad
 			}
 		case []string:
@@ -61,7 +62,7 @@ func Parse(line string) ([]string, error) {
 
 // Until is a time of a line, on the clock of Boot.
 func Until(word string) time.Duration {
-	n, _ := strconv.Atoi(word) // it was parsed
+	n, _ := strconv.ParseInt(word, 10, 64) // it was parsed
 	return time.Duration(n) * time.Microsecond
 }
 

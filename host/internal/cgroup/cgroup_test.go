@@ -10,7 +10,7 @@ import (
 
 // Files of both versions, as kernels and containers have them.
 func TestMemoryLeft(t *testing.T) {
-	const unlimited = 9223372036854771712 // as version 1 says it
+	const unlimited int64 = 9223372036854771712 // as version 1 says it
 	group := func(limit, usage, idle string) map[string]string {
 		return map[string]string{"limit": limit, "usage": usage, "stat": "cache 5\ninactive_file " + idle + "\ntotal_inactive_file " + idle + "\n"}
 	}
@@ -28,7 +28,7 @@ func TestMemoryLeft(t *testing.T) {
 		"2, a parent's":      {self: "0::/a/b\n", groups: map[string]map[string]string{"a": group("1000", "900", "0"), "a/b": group("500", "100", "0")}, left: 100},
 		"2, its own":         {self: "0::/a/b\n", groups: map[string]map[string]string{"a": group("1000", "100", "0"), "a/b": group("500", "100", "0")}, left: 400},
 		"2, outside of it":   {self: "0::/../c\n", groups: map[string]map[string]string{".": group("1000", "300", "0")}, left: 700},
-		"1, no limit":        {v1: true, self: "4:memory:/a\n0::/\n", groups: map[string]map[string]string{"a": group(strconv.Itoa(unlimited), "2000", "0")}, left: unlimited - 2000},
+		"1, no limit":        {v1: true, self: "4:memory:/a\n0::/\n", groups: map[string]map[string]string{"a": group(strconv.FormatInt(unlimited, 10), "2000", "0")}, left: unlimited - 2000},
 		"1, a limit":         {v1: true, self: "9:cpu:/x\n4:memory:/a:b\n0::/\n", groups: map[string]map[string]string{"a:b": group("1000", "600", "500")}, left: 900},
 		"1, the host's way":  {v1: true, self: "4:memory:/docker/5f\n", groups: map[string]map[string]string{".": group("1000", "600", "0")}, left: 400},
 		"a file of nonsense": {self: "x\n0::/a\n", groups: map[string]map[string]string{"a": group("many", "600", "0")}, none: true},
