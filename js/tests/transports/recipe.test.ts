@@ -14,7 +14,8 @@ test("an order, whose key the server honours", async (t) => {
   const [, recipe] = /<!-- runs: js\/tests\/transports\/recipe.test.ts -->\n```js\n(.*?)```/s.exec(
     page,
   )!;
-  const make = new Function("retryingFetch", "outcomeOf", `${recipe}; return order;`);
+  const body = recipe.replace('import { outcomeOf, retryingFetch } from "outlast";', "");
+  const make = new Function("retryingFetch", "outcomeOf", `${body}; return order;`);
   const order = make(retryingFetch, outcomeOf);
   const sent: string[] = [];
   const url = await serve(t, async (asked, answer) => {
