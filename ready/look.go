@@ -48,7 +48,7 @@ func look(ctx context.Context, t *Target, connected func()) (level, int) {
 	case err != nil:
 		return unanswered, 0
 	}
-	return lookAt(ctx, t, addresses, connected)
+	return lookAt(ctx, t, addresses[:min(len(addresses), maxAddresses)], connected)
 }
 
 // lookAt is a look at the target on these addresses.
@@ -81,9 +81,11 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{address}, nil
 	}
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	return addresses[:min(len(addresses), maxAddresses)], err
+	return lookUp(ctx, "ip", host)
 }
+
+// lookUp is a variable for the test of a name with many addresses.
+var lookUp = net.DefaultResolver.LookupNetIP
 
 // failed is what an error of a connection says of a server.
 func failed(err error) level {

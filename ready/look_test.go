@@ -1,7 +1,11 @@
 package ready
 
 import (
+	"context"
 	"net"
+	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,5 +40,25 @@ func TestCloses(t *testing.T) {
 		if Closes(t.Context(), l.Addr().String()) {
 			t.Errorf("%s: nobody listens, and it closes", name)
 		}
+	}
+}
+
+// A name with more addresses than a look tries, which a resolver gives in another order
+// each time: those who wait for it meet all the same, and the looker has not moved.
+func TestANameWithManyAddresses(t *testing.T) {
+	was := lookUp
+	t.Cleanup(func() { lookUp = was })
+	var list []netip.Addr
+	for i := range byte(2 * maxAddresses) {
+		list = append(list, netip.AddrFrom4([4]byte{127, 0, 0, i}))
+	}
+	lookUp = func(context.Context, string, string) ([]netip.Addr, error) {
+		list = append(list[1:], list[0])
+		return append(slices.Clone(list), list[0]), nil // a hosts file may have one twice
+	}
+	w := newWatcher(Target{Host: "many.example"}, nil)
+	first, err := w.addresses(t.Context())
+	if again, _ := w.addresses(t.Context()); err != nil || again != first || !strings.Contains(first, "127.0.0.15") {
+		t.Errorf("%s, and then %s: %v", first, again, err)
 	}
 }

@@ -150,6 +150,8 @@ func (t Target) named() string {
 	return t.key()
 }
 
+// addresses are all that the host has, in an order of their own: a resolver may give
+// them in another each time, of which the first few would be others each time too.
 func (w *watcher) addresses(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -159,7 +161,7 @@ func (w *watcher) addresses(ctx context.Context) (string, error) {
 		texts = append(texts, a.Unmap().String())
 	}
 	slices.Sort(texts)
-	return strings.Join(texts, ","), err
+	return strings.Join(slices.Compact(texts), ","), err
 }
 
 func pause(ctx context.Context, d time.Duration) {

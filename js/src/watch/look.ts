@@ -37,7 +37,8 @@ export async function look(
   const over = AbortSignal.timeout(TIMEOUT);
   let addresses: LookupAddress[];
   try {
-    addresses = await Promise.race([resolve(target.host), rejected(over)]);
+    const all = await Promise.race([resolve(target.host), rejected(over)]);
+    addresses = all.slice(0, MAX_ADDRESSES);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOTFOUND" ? Level.Down : Level.Unanswered;
   }
@@ -58,11 +59,11 @@ export async function look(
 /** The addresses, looked up afresh each time: a restart may move a server. */
 async function resolve(host: string): Promise<LookupAddress[]> {
   const family = isIP(host);
-  const all = family ? [{ address: host, family }] : await lookup(host, { all: true });
-  return all.slice(0, MAX_ADDRESSES);
+  return family ? [{ address: host, family }] : lookup(host, { all: true });
 }
 
-/** The addresses that a host has now, as docs/looking.md names them. */
+/** The addresses that a host has now, as docs/looking.md names them: all of them, since a resolver
+ * may give them in another order each time. */
 export async function addressesOf(host: string): Promise<string> {
   const found = await resolve(host);
   return [...new Set(found.map(({ address }) => address))].sort().join(",");

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import dns from "node:dns/promises";
 import { createServer } from "node:https";
+import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { certificate, closedPort, folder, listen, serve } from "../helpers.js";
 
-const { look } = await import(new URL("../../dist/watch/look.js", import.meta.url).href);
+const { addressesOf, look } = await import(
+  new URL("../../dist/watch/look.js", import.meta.url).href
+);
 const { Level, parseTarget } = await import(
   new URL("../../dist/watch/target.js", import.meta.url).href
 );
@@ -23,6 +27,22 @@ test("no such name, and one of which not every address is refused", async (t) =>
   const port = await listen(t, () => {});
   assert.equal(await seen("tcp://nowhere.invalid:1"), "Down");
   assert.equal(await seen(`tcp://localhost:${port}`), "Accepting");
+});
+
+test("a name with more addresses than a look tries is named by all, whatever their order", async (t) => {
+  const many = Array.from({ length: 16 }, (_, n) => `127.0.0.${n}`);
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  t.mock.method(dns, "lookup", async () => {
+    many.push(many.shift()!);
+    return many.map((address) => ({ address, family: 4 }));
+  });
+  syncBuiltinESMExports();
+  const first = await addressesOf("many.example");
+  assert.equal(first, [...many].sort().join(","));
+  assert.equal(await addressesOf("many.example"), first);
 });
 
 test("a health check: its status, its path, and nothing that tells who asks", async (t) => {

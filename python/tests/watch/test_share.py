@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from outlast._watch import lead, meeting, share, watcher
+from outlast._watch import lead, look, meeting, share, watcher
 from outlast._watch.target import Level, Target, parse
 from outlast._watch.waiter import Waiter
 from outlast._watch.window import LEASE, Window
@@ -196,6 +196,19 @@ def test_a_looker_sees_its_followers_off() -> None:
         for caller in callers:
             caller.goes()
         eventually(lambda: looker.view.watcher.over)
+
+
+def test_a_name_with_many_addresses_is_named_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolver may give more than a look tries, each time in another order."""
+    many = [f"127.0.0.{n}" for n in range(2 * look.MAX_ADDRESSES)]
+
+    def resolve(*_: object, **__: object) -> list[object]:
+        many.append(many.pop(0))
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, 1)) for address in many]
+
+    target = parse("tcp://many.example:1")
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    assert look.addresses_of(target) == look.addresses_of(target) == ",".join(sorted(many))
 
 
 def test_a_looker_whose_server_moves_begins_anew(

@@ -62,7 +62,7 @@ def look(
     """
     deadline = time.monotonic() + TIMEOUT
     try:
-        addresses = _resolve(target)
+        addresses = _resolve(target)[:MAX_ADDRESSES]
     except OSError as e:
         return _failed(e)
     if len(addresses) == 1:
@@ -91,11 +91,13 @@ def _resolve(target: Target) -> list[Address]:
     """The addresses, looked up afresh each time: a restart may move a server."""
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     addresses: dict[Address, None] = {(family, address): None for family, _, _, _, address in found}
-    return list(addresses)[:MAX_ADDRESSES]
+    return list(addresses)
 
 
 def addresses_of(target: Target) -> str:
-    """The addresses that a target has now, as docs/looking.md names them."""
+    """The addresses that a target has now, as docs/looking.md names them: all of
+    them, since a resolver may give them in another order each time.
+    """
     return ",".join(sorted({str(address[0]) for _, address in _resolve(target)}))
 
 
