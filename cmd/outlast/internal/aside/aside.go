@@ -77,7 +77,8 @@ func (w *Writer) run(idle chan struct{}) {
 	for {
 		w.mu.Lock()
 		if len(w.queue) == 0 && w.lost > 0 && w.note != nil {
-			w.queue, w.lost = [][]byte{w.note(w.lost)}, 0
+			note := w.note(w.lost)
+			w.queue, w.size, w.lost = [][]byte{note}, len(note), 0
 		}
 		if len(w.queue) == 0 {
 			w.queue, w.size, w.idle, w.late = nil, 0, nil, false

@@ -59,6 +59,32 @@ func TestNobodyTakesIt(t *testing.T) {
 	})
 }
 
+// A queue that fills again and again takes no more each time, however long the notes
+// are of what was dropped.
+func TestTheQueueStaysBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := bytes.Repeat([]byte("x"), room/2)
+		out := &stuck{free: make(chan struct{})}
+		w := New(out, func(int) []byte { return long })
+		line := bytes.Repeat([]byte("y"), room/4)
+		for range 5 { // of which the last is dropped
+			w.Write(line)
+		}
+		for range 4 {
+			out.free <- struct{}{}
+		}
+		synctest.Wait() // the note is being written
+		for range 10 {
+			w.Write(line)
+		}
+		if lost, _ := w.Flush(0); lost != 11 || w.lost != 8 {
+			t.Errorf("%d are left, of which %d were dropped", lost, w.lost)
+		}
+		close(out.free)
+		w.Flush(time.Minute)
+	})
+}
+
 // What is taken at once is there when the write returns, and so is an error.
 func TestInItsTime(t *testing.T) {
 	var out bytes.Buffer
