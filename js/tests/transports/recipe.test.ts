@@ -14,7 +14,7 @@ test("an order, whose key the server honours", async (t) => {
   const [, recipe] = /<!-- runs: js\/tests\/transports\/recipe.test.ts -->\n```js\n(.*?)```/s.exec(
     page,
   )!;
-  const body = recipe.replace('import { outcomeOf, retryingFetch } from "outlast";', "");
+  const body = recipe!.replace('import { outcomeOf, retryingFetch } from "outlast";', "");
   const make = new Function("retryingFetch", "outcomeOf", `${body}; return order;`);
   const order = make(retryingFetch, outcomeOf);
   const sent: string[] = [];
