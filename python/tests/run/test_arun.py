@@ -16,6 +16,7 @@ from fakes import Failing
 from outlast import Call, Policy, Result
 from outlast import events as e
 from outlast._plugin.engine import Engine
+from outlast._time.event_loop import Signal
 from outlast.testing import VirtualClock
 
 READ = Call(remote=True, write=False)
@@ -92,6 +93,37 @@ def test_a_task_is_cancelled_while_the_plugin_loads(
     last = events[-1]
     assert isinstance(last, e.Stopped)
     assert last.outcome.type == "cancelled"
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_cancelling_that_comes_with_the_servers_return_is_not_lost(turns: int) -> None:
+    """However many turns of the event loop lie between the two."""
+
+    async def main() -> None:
+        signal = Signal()
+        task = asyncio.create_task(signal.wait(3600))
+        await asyncio.sleep(0.01)
+        signal.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        if not task.done():
+            await cancelled(task)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("seconds", [0.01, 3600.0])
+def test_a_signal_is_waited_for_so_long(seconds: float) -> None:
+    async def main() -> float:
+        signal = Signal()
+        if seconds > 1:
+            threading.Timer(0.05, signal.set).start()
+        began = time.monotonic()
+        await signal.wait(seconds)
+        return time.monotonic() - began
+
+    assert 0.009 < asyncio.run(main()) < 10
+    assert 0.009 < trio.run(main) < 10
 
 
 def test_a_time_limit_of_asyncio(clock: VirtualClock) -> None:

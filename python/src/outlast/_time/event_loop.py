@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 import threading
 from collections.abc import Awaitable, Callable
@@ -69,16 +70,29 @@ class Signal:
         else:
             self._event = type(self._event)()
 
-    async def wait(self, seconds: float) -> None:
+    async def wait(self, seconds: float = math.inf) -> None:
         """Wait until it is set, or for so many seconds."""
         if isinstance(self._event, asyncio.Event):
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._event.wait(), seconds)
+            await _set(self._event, seconds)
             return
         import trio
 
         with trio.move_on_after(seconds):
             await self._event.wait()
+
+
+async def _set(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, which is set when the time is over. ``asyncio.wait_for`` loses a
+    cancelling that comes together with it, before Python 3.12.
+    """
+    if seconds == math.inf:
+        await event.wait()
+        return
+    timer = asyncio.get_running_loop().call_later(seconds, event.set)
+    try:
+        await event.wait()
+    finally:
+        timer.cancel()
 
 
 async def in_thread(function: Callable[[], None]) -> None:
