@@ -106,6 +106,20 @@ def test_it_is_compiled_once_however_many_ask_at_once(monkeypatch: pytest.Monkey
     assert plugin.take_loading() is None
 
 
+def test_a_thread_that_could_not_be_started_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = Plugin()
+
+    def no_more(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", no_more)
+        with pytest.raises(outlast.PluginError, match="can't start new thread"):
+            plugin.load()
+    plugin.load()
+    assert plugin.loaded
+
+
 def test_all_of_a_file_share_what_is_compiled(tmp_path: Path) -> None:
     """A thousand objects, of which each decides, take no more memory than a few."""
     copied = tmp_path / "copied.wasm"

@@ -25,6 +25,18 @@ AWAY = Result(exit_code=1, stderr=REFUSED)
 OK = Result(exit_code=0)
 
 
+def loads_for(seconds: float, monkeypatch: pytest.MonkeyPatch) -> Failing:
+    """A plugin that is loaded slowly."""
+    compile_ = Engine.compile
+
+    def slow(engine: Engine) -> None:
+        time.sleep(seconds)
+        compile_(engine)
+
+    monkeypatch.setattr(Engine, "compile", slow)
+    return Failing()
+
+
 async def away() -> Result:
     return AWAY
 
@@ -75,14 +87,7 @@ def test_a_task_is_cancelled_in_an_attempt(events: list[e.Event]) -> None:
 def test_a_task_is_cancelled_while_the_plugin_loads(
     events: list[e.Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plugin = Failing()
-    load = plugin.load
-
-    def slow() -> None:
-        time.sleep(0.5)
-        load()
-
-    monkeypatch.setattr(plugin, "load", slow)
+    plugin = loads_for(0.5, monkeypatch)
 
     async def main() -> float:
         task = asyncio.create_task(Policy("omnigraph", plugin=plugin).arun(away, READ))
@@ -149,14 +154,7 @@ def test_trio_cancels(events: list[e.Event]) -> None:
 def test_the_event_loop_goes_on_while_the_plugin_loads(
     events: list[e.Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plugin = Failing()
-    load = plugin.load
-
-    def slow() -> None:
-        time.sleep(0.3)
-        load()
-
-    monkeypatch.setattr(plugin, "load", slow)
+    plugin = loads_for(0.3, monkeypatch)
 
     async def main() -> int:
         ticks = 0
@@ -176,6 +174,24 @@ def test_the_event_loop_goes_on_while_the_plugin_loads(
         return ticks
 
     assert asyncio.run(main()) >= 5
+
+
+def test_tasks_that_wait_for_the_plugin_have_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = Policy("omnigraph", plugin=loads_for(0.2, monkeypatch))
+    before, most = threading.active_count(), 0
+
+    async def main() -> None:
+        nonlocal most
+        tasks = [asyncio.create_task(policy.arun(away, READ)) for _ in range(50)]
+        await asyncio.sleep(0.1)
+        most = threading.active_count()
+        await asyncio.sleep(0.5)
+        assert policy.plugin.loaded
+        for task in tasks:
+            await cancelled(task)
+
+    asyncio.run(main())
+    assert most - before <= 1
 
 
 def test_two_hundred_tasks_at_once(events: list[e.Event]) -> None:

@@ -77,8 +77,14 @@ class Plugin:
         Raises:
             PluginError: If it cannot be loaded.
         """
+        loading = self.loading()
+        if loading is not None:
+            loading.wait()
+
+    def loading(self) -> _Load | None:
+        """The loading of the plugin, which begins now if it has not; ``None``: it is loaded."""
         if self._engine is not None:
-            return
+            return None
         with self._lock:
             load = self._load
             first = load is None
@@ -86,7 +92,7 @@ class Plugin:
                 load = self._load = _Load(self)
         if first:  # without the lock: where threads are greenlets, others go on here
             load.start()
-        load.wait()
+        return load
 
     def warm_up(self) -> None:
         """Load the plugin, and make a decision. :func:`warm_up` is this of the plugin
@@ -220,13 +226,31 @@ class _Load:
         self._plugin = plugin
         self._done = threading.Event()
         self._error: Exception | None = None
+        self._lock = threading.Lock()
+        self._told: list[Callable[[], None]] = []
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Call a function once it is over, on any thread."""
+        with self._lock:
+            if not self._done.is_set():
+                self._told.append(told)
+                return
+        told()
+
+    def _over(self) -> None:
+        with self._lock:
+            self._done.set()
+            told, self._told = self._told, []
+        for each in told:
+            each()
 
     def start(self) -> None:
         try:
             threading.Thread(target=self._load, name="outlast-load", daemon=True).start()
         except RuntimeError as e:  # at the interpreter's end, and in a subinterpreter
-            self._done.set()
+            self._plugin._load = None  # the next call may try again
             self._error = PluginError("loading the plugin", f"no thread can be started: {e}")
+            self._over()
 
     def _load(self) -> None:
         from . import file
@@ -251,7 +275,7 @@ class _Load:
             plugin._digest = digest
             plugin._engine = engine
         finally:
-            self._done.set()
+            self._over()
 
     def wait(self) -> None:
         self._done.wait()

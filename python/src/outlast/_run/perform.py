@@ -29,6 +29,7 @@ from .watched_wait import WatchedWait
 
 if TYPE_CHECKING:
     from .._call.call import Call
+    from .._plugin.plugin import Plugin
 
 Attempter = Callable[[], Result]
 """Makes one attempt. An exception that stands for a result is mapped to it; any
@@ -161,8 +162,7 @@ async def aperform(step: Step, task: Task, repair: AsyncRepairer | None) -> obje
         case LetGo(again):
             await again.drop()
         case LoadPlugin():
-            # Compiling takes seconds, and the event loop must go on.
-            await in_thread(task.policy.plugin.load)
+            await _loaded(task.policy.plugin)
         case LookWhetherClosed(peer, patience):
             from .._watch.closing import closes
 
@@ -173,6 +173,20 @@ async def aperform(step: Step, task: Task, repair: AsyncRepairer | None) -> obje
             assert repair is not None
             return await repair(force)
     return None
+
+
+async def _loaded(plugin: Plugin) -> None:
+    """Load the plugin. That takes seconds, for which the event loop must go on; thousands of
+    tasks may wait for it, so none of them has a thread.
+    """
+    from .._time.event_loop import Signal
+
+    loading = plugin.loading()
+    if loading is not None:
+        over = Signal()
+        loading.tell(over.set)
+        await over.wait()
+        loading.wait()  # for no time: it raises what went wrong
 
 
 def finish(ended: Ended, call: Call, check: bool) -> Outcome:

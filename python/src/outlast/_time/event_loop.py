@@ -126,7 +126,7 @@ async def in_thread(function: Callable[[], None]) -> None:
         except RuntimeError:  # the loop has been closed meanwhile
             return
 
-    threading.Thread(target=work, name="outlast-load", daemon=True).start()
+    threading.Thread(target=work, name="outlast-aside", daemon=True).start()
     await future
 
 
