@@ -20,6 +20,7 @@ import threading
 import xmlrpc.client
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import aiohttp
@@ -35,6 +36,7 @@ import urllib3
 import outlast
 import outlast.testing
 from outlast import Policy
+from outlast._evidence.handing import audit
 
 from .servers import Server, closed_port, closes, dies, ok, quick, says, serving
 
@@ -615,3 +617,12 @@ def test_a_server_that_refuses_before_it_acts_is_asked_again(server: Server) -> 
     with outlast.testing.virtual_time():
         write(refuses_before_acting=True)(lambda: httpx.post(server.url).raise_for_status())()
     assert server.applied == 3
+
+
+def test_what_the_interpreter_does_at_its_end_is_no_error() -> None:
+    """Its modules' names are None by then."""
+    bare = FunctionType(
+        audit.__code__, dict.fromkeys(audit.__globals__), "audit", audit.__defaults__
+    )
+    for event in ("open", "os.fork"):
+        bare(event, ())

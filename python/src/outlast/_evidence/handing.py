@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import socket
 import sys
-from contextvars import Context
+from collections.abc import Mapping
+from contextvars import Context, ContextVar
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -45,10 +46,16 @@ EVENTS = {
 """Python's audit events, of what no watched place has told of."""
 
 
-def audit(event: str, _args: object) -> None:
+def audit(
+    event: str,
+    _args: object,
+    # At its end the interpreter takes a module's names away, and there are events still.
+    known: Mapping[str, str] = EVENTS,
+    making: ContextVar[Requests | Request | None] = current,
+) -> None:
     """Hears of each event of the process, so it must be quick."""
-    if event in EVENTS and (attempt := current.get()) is not None:
-        attempt.hide(EVENTS[event])
+    if event in known and (attempt := making.get()) is not None:
+        attempt.hide(known[event])
 
 
 def tasks(patches: Patches, module: ModuleType) -> None:
