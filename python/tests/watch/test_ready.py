@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import random
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -236,6 +238,100 @@ def test_all_addresses_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(looking, "_resolve", lambda _, found=addresses: found)
         with Health(port):
             assert looking.look(target, nothing) == want
+
+
+def test_sockets_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For want of files; or of a family that the machine does not have, which is no way."""
+
+    def none_of(number: int) -> Callable[..., Any]:
+        def make(*_: Any) -> Any:
+            raise OSError(number, "no")
+
+        return make
+
+    addresses = [(family, ("", 1)) for family in (socket.AF_INET, socket.AF_INET6)]
+    for number, want in (
+        (errno.EAFNOSUPPORT, Level.DOWN),
+        (errno.EMFILE, Level.UNANSWERED),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(looking, "_resolve", lambda _: addresses)
+            patch.setattr(socket, "socket", none_of(number))
+            assert looking.look(parse("tcp://graph:1"), nothing) == want
+            assert not closes(addresses[0], 5)
+
+
+class NoThreads:
+    """Threads of a name cannot be started."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names: set[str] = set()
+        self.refused = 0
+        start = threading.Thread.start
+
+        def maybe(thread: threading.Thread) -> None:
+            if thread.name in self.names:
+                self.refused += 1
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", maybe)
+
+
+@pytest.mark.parametrize("name", ["outlast-ready", "outlast-look", "outlast-share"])
+def test_where_there_can_be_no_more_threads_a_later_look_has_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, port = NoThreads(monkeypatch), free_port()
+    threads.names.add(name)
+    shared = name == "outlast-share"
+    refused = pytest.raises(RuntimeError, match="can't start new thread")
+    with refused if name == "outlast-ready" else contextlib.nullcontext():
+        first = Server(f"tcp://127.0.0.1:{port}").watch(True, nothing)
+    eventually(lambda: threads.refused > 0 or (shared and sys.platform != "linux"))
+    threads.names.clear()
+    second = Server(f"tcp://127.0.0.1:{port}").watch(True, nothing)
+    eventually(lambda: second.seen() == Seen(down=True))
+    second.stop()
+    if name != "outlast-ready":
+        first.stop()
+    assert len(watcher._watchers) == 0
+
+
+def test_what_cannot_look_does_not_end_the_call(
+    monkeypatch: pytest.MonkeyPatch, events: list[e.Event]
+) -> None:
+    NoThreads(monkeypatch).names.add("outlast-ready")
+    results = iter([AWAY, AWAY, OK])
+    at = Server(f"tcp://127.0.0.1:{free_port()}")
+    assert policy("10ms").run(lambda: next(results), READ, ready=at).ok
+    told = [event.why for event in events if isinstance(event, e.Unwatched)]
+    assert told == ["nobody looks at the server: RuntimeError: can't start new thread"]
+
+
+def test_a_call_that_is_thrown_away_ends_wherever_it_is_collected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also while this thread begins to watch the same server for another."""
+    watchers, target = watcher.Watchers(), parse(f"tcp://127.0.0.1:{free_port()}")
+    thrown = [watchers.join(target, True, nothing)]
+    init = watcher.View.__init__
+
+    def collects(view: watcher.View, *args: Any) -> None:
+        if thrown:
+            watchers.leave(thrown.pop())
+        init(view, *args)
+
+    monkeypatch.setattr(watcher.View, "__init__", collects)
+    views: list[watcher.View] = []
+    begins = threading.Thread(
+        target=lambda: views.append(watchers.join(target, True, nothing)), daemon=True
+    )
+    begins.start()
+    begins.join(5)
+    assert views, "it waits for itself"
+    eventually(lambda: views[0].seen() == Seen(down=True))
+    watchers.leave(views[0])
 
 
 def test_a_connection_to_itself_is_none() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -120,6 +121,27 @@ def test_the_looker_leaves() -> None:
             turn = next(c for c in callers if c.heard.is_set())
             turn.goes()
             callers.remove(turn)
+
+
+@pytest.mark.usefixtures("where")
+def test_a_follower_that_can_hear_no_more_looks_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as for want of files, or without the directory."""
+    port = free_port()
+    callers = [Caller(parse(f"tcp://127.0.0.1:{port}")) for _ in range(2)]
+    one_looks(callers)
+    follower = next(c for c in callers if c.follows).view.watcher
+    listen = share._listen
+
+    def deaf(seconds: float, *socks: socket.socket) -> None:
+        if len(socks) > 1:
+            raise OSError(errno.EMFILE, "no more files")
+        listen(seconds, *socks)
+
+    monkeypatch.setattr(share, "_listen", deaf)
+    before = follower._looks
+    eventually(lambda: not follower.share.follows and follower._looks > before + 2)
+    for caller in callers:
+        caller.goes()
 
 
 @pytest.mark.parametrize(

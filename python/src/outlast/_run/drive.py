@@ -281,6 +281,7 @@ class Driver:
         decided = max(0, wire.micros(at, "now") - self.seen)  # a clock may go backwards
         left = max(0, wire.micros(action.delay, "delay") - decided)
         if watch is None or action.wake is None:
+            self._say_why(self._watching.why)
             done = yield Wait(wire.seconds(left))
             return done if done.error is not None else Done()
         held = min(left, max(0, wire.micros(action.wake.after, "after") - decided))
@@ -288,9 +289,7 @@ class Driver:
         done = yield WatchedWait(watch, wire.seconds(left), wire.seconds(held), action.wake.by)
         if done.error is not None:
             return done
-        if not self._said_why and (less := watch.why):
-            self._said_why = True
-            task.tell(events.Unwatched, at=self.now(), why=less)
+        self._say_why(watch.why)
         if done.value is not None:
             self._watching.end()  # it must be seen away again before it can come back
             self._noticed(events.Woken, by=done.value)
@@ -298,6 +297,12 @@ class Driver:
             self._noticed(events.LeftOut, not_ready=why == "not_ready")
             done = Done(why)
         return done
+
+    def _say_why(self, less: str) -> None:
+        """Tell once why less of the server is looked at than was asked for."""
+        if less and not self._said_why:
+            self._said_why = True
+            self._task.tell(events.Unwatched, at=self.now(), why=less)
 
     def _noticed(self, kind: Callable[..., events.Event], **details: Any) -> None:
         now = self.now()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from .._call.action import Wake, WakeBy
+from .._call.known import line
 
 if TYPE_CHECKING:
     from .._plugin.plugin import Plugin
@@ -78,14 +79,20 @@ class Watching:
         self._ready = ready
         self._watch: CallWatch | None = None
         self._turn: Turns | None = None  # who has to hear how the attempt ends
+        self.why = ""  # nobody watches the server of a wait that may be cut short
 
     def begin(self, wake: Wake | None) -> CallWatch | None:
-        """Watch for a wait that may be cut short, if the call can."""
+        """Watch for a wait that may be cut short, if the call can. What cannot look does
+        not end the call.
+        """
         if wake is None or self._ready is None:
             return None
         if self._watch is None:
             self.went("left")
-            self._watch = CallWatch(self._ready, wake)
+            try:
+                self._watch = CallWatch(self._ready, wake)
+            except Exception as e:  # such as for want of threads
+                self.why = f"nobody looks at the server: {line(e)}"
         return self._watch
 
     def end(self) -> None:

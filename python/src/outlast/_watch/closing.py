@@ -17,13 +17,13 @@ def closes(peer: Peer, patience: float) -> bool:
     seconds.
     """
     family, address = peer
-    with socket.socket(family, socket.SOCK_STREAM) as sock:
-        sock.settimeout(patience)
-        try:
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as sock:
+            sock.settimeout(patience)
             sock.connect(address)
-        except OSError:
-            return False
-        return not stays(sock, patience)
+            return not stays(sock, patience)
+    except OSError:  # also where there can be no more sockets
+        return False
 
 
 def stays(sock: socket.socket, patience: float) -> bool:

@@ -25,7 +25,8 @@ class Callers:
         self._dealt = time.monotonic()  # when a turn could last be given
 
     def __iter__(self) -> Iterator[Waiter]:
-        return iter(self._waiters.values())
+        # A copy: one that is thrown away may leave in the midst of a loop over them.
+        return iter(list(self._waiters.values()))
 
     def __len__(self) -> int:
         return len(self._waiters)

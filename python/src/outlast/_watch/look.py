@@ -117,7 +117,11 @@ def _at(
 ) -> Level:
     """Look at one address."""
     family, address = to
-    with socket.socket(family, socket.SOCK_STREAM) as sock:
+    try:
+        sock = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as e:  # such as of a family that this machine does not have
+        return _failed(e)
+    with sock:
         try:
             sock.settimeout(_left(deadline))
             sock.connect(address)

@@ -45,13 +45,22 @@ class Share:
         return bool(self._pending)
 
     def start(self) -> None:
-        """Begin to meet other processes."""
+        """Begin to meet other processes, if there can be the files and the thread for it."""
         if sys.platform == "linux":
-            self._poked, self._poke = socket.socketpair()
-            for sock in (self._poked, self._poke):
-                sock.setblocking(False)
-                self.sockets.add(sock)
+            with suppress(OSError, RuntimeError):
+                self._begin()
+
+    def _begin(self) -> None:
+        self._poked, poke = socket.socketpair()
+        for sock in (self._poked, poke):
+            sock.setblocking(False)
+            self.sockets.add(sock)
+        try:
             threading.Thread(target=self._run, name="outlast-share", daemon=True).start()
+        except RuntimeError:
+            self.abandon()
+            raise
+        self._poke = poke
 
     def poke(self) -> None:
         """Have the thread look at what there is to do."""
@@ -103,7 +112,10 @@ class Share:
                         Lead(self._watcher, found, addresses, self._poked, self.sockets).run()
                     elif self._follow(meeting.Conn(found), place, term):
                         gone = term
+                except OSError:  # there are no more files, or the directory was removed
+                    self._alone()
                 finally:
+                    sock.close()
                     self.sockets.discard(sock)
         finally:
             self.abandon()
@@ -165,7 +177,7 @@ class Share:
 
 def _listen(seconds: float, poked: socket.socket, *others: socket.socket) -> None:
     """Wait until there is something to read, for so long at most. Pokes are read."""
-    with selectors.DefaultSelector() as selector:
+    with selectors.PollSelector() as selector:  # which takes no file of its own
         for sock in (poked, *others):
             selector.register(sock, selectors.EVENT_READ)
         selector.select(max(0.0, seconds))

@@ -50,16 +50,20 @@ class Watchers:
     """The watchers of this process, by target."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # A call that is thrown away ends wherever the interpreter collects it, so perhaps here.
+        self._lock = threading.RLock()
         self._by_target: dict[Target, Watcher] = {}
 
     def join(self, target: Target, eager: bool, news: Callable[[], None]) -> View:
         """Add a watch to the target's watcher, which begins with its first."""
         with self._lock:
-            watcher = self._by_target.get(target)
-            if watcher is None:
-                watcher = self._by_target[target] = Watcher(target)
-            return watcher.add(eager, news)
+            while True:
+                watcher = self._by_target.get(target) or Watcher(target)
+                view = watcher.add(eager, news)
+                if not watcher.ends:  # else what was thrown away meanwhile was its last
+                    self._by_target[target] = watcher
+                    return view
+                watcher.remove(view)
 
     def leave(self, watch: View) -> None:
         """Take a watch out. The watcher is left with its last one."""
@@ -101,19 +105,29 @@ class Watcher:
         self._denied = 0  # the status for which its health check is not asked for; 0: it is
 
     @property
+    def ends(self) -> bool:
+        """Whether it has had its last call."""
+        return self._until is not None
+
+    @property
     def lock(self) -> threading.Condition:
         """Guards what there is."""
         return self._changed
 
     def add(self, eager: bool, news: Callable[[], None]) -> View:
-        """A watch for a call of this process."""
+        """A watch for a call of this process.
+
+        Raises:
+            RuntimeError: If no thread can be started. Then there is no such watch.
+        """
         with self._changed:
             view = View(self, eager, news, self._looks)
-            self.line.enter(view)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="outlast-ready", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="outlast-ready", daemon=True)
+                thread.start()
+                self._thread = thread
                 self.share.start()
+            self.line.enter(view)
             self.share.wait(view)
             return view
 
@@ -232,9 +246,12 @@ class Watcher:
             self._looks += 1
             with suppress(AloneError):
                 self.looked = boot()
-            threading.Thread(
-                target=self._look, args=(self._looks, now), name="outlast-look", daemon=True
-            ).start()
+            try:
+                threading.Thread(
+                    target=self._look, args=(self._looks, now), name="outlast-look", daemon=True
+                ).start()
+            except RuntimeError:  # there can be no more threads now: the next look may have one
+                self._flying -= 1
 
     def _pause(self, watched: float) -> float:
         if self.share.follows:

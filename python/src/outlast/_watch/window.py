@@ -59,6 +59,8 @@ class Window:
         """Free the places of those who said nothing for too long. Before anything was
         answered that lets more go, since attempts may just take long; later fewer.
         """
-        for view in [v for v, since in self.out.items() if now - since >= LEASE]:
-            del self.out[view]
+        for view in list(self.out):
+            if now - self.out.get(view, now) < LEASE:
+                continue
+            self.out.pop(view, None)
             self.size = max(1, self.size + (-1 if self._fastest else 1))
