@@ -51,7 +51,7 @@ type Woken struct {
 // but not ready, so that the attempt would fail. The policy may ask for it anyway.
 type LeftOut struct {
 	At       time.Duration
-	NotReady bool // it is there, and loads
+	NotReady bool // it is there, and not ready yet
 }
 
 // Unwatched says why a wait that could be cut short is slept through, or why less is

@@ -37,8 +37,9 @@ type Seen struct {
 	// to the server, or no such name. A look without an answer shows nothing.
 	Down bool
 	// NotReady says that the last look, which ended lately, was answered: the server
-	// is there, and loads. A server that is blocked or draining is not NotReady, so
-	// that an attempt is made and the caller hears what the server says.
+	// is there, and not ready yet: its health check is 503, or it is omnigraph's and
+	// loads. One of omnigraph's that is blocked or draining is not NotReady, so that an
+	// attempt is made and the caller hears what the server says.
 	NotReady bool
 	// Why says why less is looked at than was asked for, such as a health check that
 	// is answered 404; "": nothing is left out. It is told as Unwatched.

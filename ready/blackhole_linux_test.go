@@ -85,14 +85,14 @@ func TestABlackHoleAmongTheAddresses(t *testing.T) {
 	other := Target{Scheme: "tcp", Host: "127.0.0.2", Port: to.Port}
 	listen(t, other)
 	start := time.Now()
-	if got, _ := lookAt(t.Context(), &to, addresses("127.0.0.1", "127.0.0.2"), func() {}); got != accepting {
+	if got, _ := lookAt(t.Context(), &to, addresses("127.0.0.1", "127.0.0.2")); got != accepting {
 		t.Errorf("got %v", got)
 	}
 	if took := time.Since(start); took > 10*timeout {
 		t.Errorf("it took %v", took)
 	}
 	// It is not known to be down while one of them may be up.
-	if got, _ := look(t.Context(), &to, func() {}); got != unanswered {
+	if got, _ := look(t.Context(), &to); got != unanswered {
 		t.Errorf("alone: %v", got)
 	}
 }

@@ -25,7 +25,7 @@ func TestADeniedCheckIsNotAskedAgain(t *testing.T) {
 		"unauthorized":    {401, false, true},
 		"forbidden":       {403, false, true},
 		"not there":       {404, false, true},
-		"unavailable":     {503, false, false},
+		"a fault":         {500, false, false},
 		"a proxy's login": {401, true, true},
 		"no route":        {404, true, false},
 	} {
@@ -70,7 +70,7 @@ func TestADeniedCheckIsNotAskedAgain(t *testing.T) {
 func TestLooksAtABusyServerSlowDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, looks := time.Now(), map[int]int{} // by second
-		r := newRegistry(func(context.Context, *Target, func()) (level, int) {
+		r := newRegistry(func(context.Context, *Target) (level, int) {
 			second := int(time.Since(began) / time.Second)
 			looks[second]++
 			if second < 60 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"sync"
@@ -27,17 +28,18 @@ const (
 	down                        // refused, or no way to it
 	loading                     // it says that it is not ready yet, and will be by itself
 	unready                     // of omnigraph: another answer that is no sign of readiness, or none
-	accepting                   // it accepted a connection
+	accepting                   // it accepted a connection, and did not say that it is not ready
 	healthy                     // it answered its health check as expected
 )
 
 // looker is a way to look at a target once. The status is what the health check was
 // answered with, 0 for no answer.
-type looker func(ctx context.Context, t *Target, connected func()) (l level, status int)
+type looker func(ctx context.Context, t *Target) (l level, status int)
 
-// look is one look at a target. Where a connection is not all that there is to
-// see, it is told at once: whoever waits for no more need not wait for an answer.
-func look(ctx context.Context, t *Target, connected func()) (level, int) {
+// look is one look at a target. Where there is a health check, a connection says
+// nothing before that has been answered or the look is over: the answer may be that
+// the server is not ready.
+func look(ctx context.Context, t *Target) (level, int) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	addresses, err := resolve(ctx, t.Host)
@@ -48,14 +50,14 @@ func look(ctx context.Context, t *Target, connected func()) (level, int) {
 	case err != nil:
 		return unanswered, 0
 	}
-	return lookAt(ctx, t, addresses[:min(len(addresses), maxAddresses)], connected)
+	return lookAt(ctx, t, addresses[:min(len(addresses), maxAddresses)])
 }
 
 // lookAt is a look at the target on these addresses.
-func lookAt(ctx context.Context, t *Target, addresses []netip.Addr, connected func()) (level, int) {
+func lookAt(ctx context.Context, t *Target, addresses []netip.Addr) (level, int) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l := &looking{target: t, connected: connected, most: unanswered}
+	l := &looking{target: t, most: unanswered}
 	var group sync.WaitGroup
 	for _, address := range addresses {
 		group.Go(func() {
@@ -99,14 +101,11 @@ func failed(err error) level {
 
 // looking is a look under way, at all addresses at once.
 type looking struct {
-	target    *Target
-	connected func()
+	target *Target
 
 	mu     sync.Mutex
-	over   bool  // nothing more is told
 	most   level // that an address came to
 	mute   bool  // one of them said nothing
-	heard  bool  // of a connection
 	status int   // of the answer of an address
 }
 
@@ -114,13 +113,6 @@ type looking struct {
 func (l *looking) reach(to level) level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
-		return to
-	}
-	if to >= accepting && !l.heard && l.target.best() > accepting {
-		l.heard = true
-		l.connected()
-	}
 	l.mute = l.mute || to == unanswered
 	l.most = max(l.most, to)
 	return to
@@ -130,9 +122,7 @@ func (l *looking) reach(to level) level {
 func (l *looking) answered(status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.over {
-		l.status = max(l.status, status)
-	}
+	l.status = max(l.status, status)
 }
 
 // end is what the look came to. An attempt may meet any of the addresses: it
@@ -140,7 +130,6 @@ func (l *looking) answered(status int) {
 func (l *looking) end() level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = true
 	if l.mute && l.most < unready {
 		return unanswered
 	}
@@ -164,14 +153,14 @@ func (l *looking) at(ctx context.Context, address netip.Addr) level {
 	if l.target.Omnigraph {
 		return v.life(ctx)
 	}
-	stayed := time.AfterFunc(steady, func() { l.reach(accepting) })
-	defer stayed.Stop()
 	got, err := v.ask(ctx, l.target.Path)
 	switch {
 	case err == nil && l.target.expects(got.status):
 		return healthy
 	case err != nil && !got.heard && ctx.Err() == nil:
 		return unanswered // closed without a word
+	case err == nil && got.status == http.StatusServiceUnavailable:
+		return loading
 	}
 	return accepting
 }
@@ -190,9 +179,8 @@ func Closes(ctx context.Context, address string) bool {
 	return stays(conn) == unanswered
 }
 
-// steady is how long a connection must last without an answer to count as
-// accepted: what stands before a server that is away may accept, and close at
-// once (a choice, far above a round trip on a machine or in its network).
+// steady is how long a connection must last to count as accepted: what stands
+// before a server that is away may accept, and close at once (a choice, far above a round trip on a machine or in its network).
 const steady = 20 * time.Millisecond
 
 // stays says whether a connection is kept.

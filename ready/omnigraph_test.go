@@ -108,13 +108,13 @@ func TestTheLifeOfAServer(t *testing.T) {
 	} {
 		to := omnigraph(t, "")
 		stop := serve(t, to, told(c.at))
-		if got, _ := look(t.Context(), &to, func() {}); got != c.want {
+		if got, _ := look(t.Context(), &to); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 		stop()
 	}
 	to := omnigraph(t, "")
-	if got, _ := look(t.Context(), &to, func() {}); got != down {
+	if got, _ := look(t.Context(), &to); got != down {
 		t.Errorf("refused: %v", got)
 	}
 }
@@ -161,7 +161,7 @@ func TestWhereAServerIsAsked(t *testing.T) {
 			}
 			told(c.at)(rw, r)
 		})
-		if got, _ := look(t.Context(), &to, func() {}); got != c.want || strings.Join(asked, " ") != c.asked {
+		if got, _ := look(t.Context(), &to); got != c.want || strings.Join(asked, " ") != c.asked {
 			t.Errorf("%s: %v after %v, want %v after %s", c.path, got, asked, c.want, c.asked)
 		}
 		if len(from) != 1 {
@@ -234,7 +234,7 @@ func TestOddAnswers(t *testing.T) {
 			to := omnigraph(t, "")
 			raw(t, to, c.answer)
 			began := time.Now()
-			if got, _ := look(t.Context(), &to, func() {}); got != c.want {
+			if got, _ := look(t.Context(), &to); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 			if took := time.Since(began); took > timeout+5*time.Second {
@@ -261,7 +261,7 @@ func TestTLSOfOmnigraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	status.Store(200)
-	if got, _ := look(t.Context(), &to, func() {}); got != accepting {
+	if got, _ := look(t.Context(), &to); got != accepting {
 		t.Errorf("a certificate that nobody vouches for: %v", got)
 	}
 	roots = x509.NewCertPool()
@@ -269,13 +269,13 @@ func TestTLSOfOmnigraph(t *testing.T) {
 	defer func() { roots = nil }()
 	for code, want := range map[int64]level{200: healthy, 503: loading, 404: healthy} {
 		status.Store(code)
-		if got, _ := look(t.Context(), &to, func() {}); got != want {
+		if got, _ := look(t.Context(), &to); got != want {
 			t.Errorf("%d: %v, want %v", code, got, want)
 		}
 	}
 	u, _ := url.Parse(server.URL)
 	plain := Target{Scheme: "http", Host: u.Hostname(), Port: u.Port(), Omnigraph: true}
-	if got, _ := look(t.Context(), &plain, func() {}); got != accepting {
+	if got, _ := look(t.Context(), &plain); got != accepting {
 		t.Errorf("http to a port of https: %v", got)
 	}
 }
@@ -297,7 +297,7 @@ func TestSeveralAddresses(t *testing.T) {
 		{[]level{accepting, loading}, accepting},
 		{[]level{healthy, loading, unanswered}, healthy},
 	} {
-		l := &looking{target: &Target{Scheme: "http"}, connected: func() {}, most: unanswered}
+		l := &looking{target: &Target{Scheme: "http"}, most: unanswered}
 		for _, to := range c.levels {
 			l.reach(to)
 		}
@@ -309,7 +309,7 @@ func TestSeveralAddresses(t *testing.T) {
 	to := omnigraph(t, "")
 	serve(t, to, told(map[string]reply{"/readyz": {503, readyz("loading")}}))
 	list := []netip.Addr{netip.MustParseAddr("::1"), netip.MustParseAddr("127.0.0.1")}
-	if got, _ := lookAt(t.Context(), &to, list, func() {}); got != loading {
+	if got, _ := lookAt(t.Context(), &to, list); got != loading {
 		t.Errorf("refused by one: %v", got)
 	}
 }

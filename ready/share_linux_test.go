@@ -29,9 +29,9 @@ type process struct {
 
 func newProcess(dir string) *process {
 	p := &process{}
-	p.registry = newRegistry(func(ctx context.Context, t *Target, connected func()) (level, int) {
+	p.registry = newRegistry(func(ctx context.Context, t *Target) (level, int) {
 		p.looks.Add(1)
-		return look(ctx, t, connected)
+		return look(ctx, t)
 	}, func() (string, error) { return dir, nil })
 	return p
 }

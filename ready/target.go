@@ -33,7 +33,8 @@ const forms = `"auto", "off", "tcp://host:port" or "http(s)://host[:port][/path]
 
 // Parse reads "auto", "off" or a target: tcp://host:port, or an HTTP URL. Without
 // a path that is asked for /healthz. Statuses that say ready stand behind a #,
-// such as http://graph:8080/health#200,204; 200 to 299 do without.
+// such as http://graph:8080/health#200,204; 200 to 299 do without. 503 is not ready
+// yet, unless it is one of them.
 func Parse(text string) (Choice, error) {
 	switch text {
 	case "auto":

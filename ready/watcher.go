@@ -50,8 +50,7 @@ type watcher struct {
 	hurry   chan struct{}       // a look is wanted sooner than planned
 	looks   int64               // begun so far; the number of the last
 	flying  int                 // under way
-	latest  int64               // the number of the last look that said something
-	judged  int64               // and of the last that has ended
+	latest  int64               // the number of the last look that counts
 	named   bool                // its name has been found
 	level   level
 	ended   time.Time // when that was
@@ -126,7 +125,7 @@ func (w *watcher) begin(ctx context.Context, at time.Time, own bool) {
 		target.Scheme, target.Omnigraph = "tcp", false
 	}
 	go func() {
-		l, status := w.among.look(ctx, &target, func() { w.connected(n) })
+		l, status := w.among.look(ctx, &target)
 		if ctx.Err() == nil { // else it was cut off
 			w.looked(n, at, l, status)
 		}
@@ -136,30 +135,13 @@ func (w *watcher) begin(ctx context.Context, at time.Time, own bool) {
 	}()
 }
 
-// connected says that look n, which goes on, has a connection.
-func (w *watcher) connected(n int64) {
-	w.mu.Lock()
-	var told []*watch
-	if n >= w.latest {
-		w.latest, w.level = n, max(w.level, accepting)
-		told = w.tell(n)
-	}
-	w.mu.Unlock()
-	news(told)
-}
-
 // looked says what look n, which began at a time, came to. One that began before
-// the last that has ended has nothing to add. A later one that is under way and
-// has a connection does: answers may take longer than the time between looks.
+// the last that has ended has nothing to add.
 func (w *watcher) looked(n int64, began time.Time, l level, status int) {
 	w.mu.Lock()
 	var told []*watch
-	if l = w.known(l); n >= w.judged {
-		w.judged, w.level, w.ended = n, l, time.Now()
-		if n < w.latest {
-			w.level = max(l, accepting)
-		}
-		w.latest = max(w.latest, n)
+	if l = w.known(l); n >= w.latest {
+		w.latest, w.level, w.ended = n, l, time.Now()
 		w.judge(began, l)
 		w.heed(l, status)
 		for e := w.line.Front(); e != nil; e = e.Next() {

@@ -126,10 +126,18 @@ func leftOutMessage(watched string, notReady bool) message {
 		fields: []slog.Attr{slog.String("watched", watched)},
 	}
 	if notReady {
-		m.text = watched + " is there, and loading: the next attempt is made when it is ready, or when one is due all the same"
+		m.text = watched + " is there, and not ready yet: the next attempt is made when it is ready, or when one is due all the same"
 		m.fields = append(m.fields, slog.Bool("not_ready", true))
 	}
 	return m
+}
+
+// back is what was seen of a server that is back.
+func back(by abi.Readiness) string {
+	if by == abi.Ready {
+		return "the server is ready again"
+	}
+	return "the server accepts connections again"
 }
 
 func repairingMessage(e *host.Repairing) message {

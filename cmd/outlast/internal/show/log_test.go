@@ -72,7 +72,7 @@ func TestLoadingIsTold(t *testing.T) {
 			p.see(host.LeftOut{NotReady: notReady})
 		}
 	})
-	if strings.Count(got, "is seen to be down") != 1 || strings.Count(got, "is there, and loading") != 1 {
+	if strings.Count(got, "is seen to be down") != 1 || strings.Count(got, "is there, and not ready yet") != 1 {
 		t.Errorf("told:\n%s", got)
 	}
 }
@@ -100,8 +100,8 @@ func TestTextLog(t *testing.T) {
 	want := `outlast: the plugin failed, and was replaced: the plugin answered with the error internal
 outlast: unavailable; attempt 2 in 0.5 s, and at most 150 s of waiting left
 outlast: http://graph:80/healthz is seen to be down: the next attempt is made when it is back, or when the time to wait is over
-outlast: http://graph:80/healthz is there, and loading: the next attempt is made when it is ready, or when one is due all the same
-outlast: the server is back
+outlast: http://graph:80/healthz is there, and not ready yet: the next attempt is made when it is ready, or when one is due all the same
+outlast: the server is ready again
 outlast: conflict; attempt 3 in 1 s
 outlast: needs_repair; repairing the store
 outlast: host name "grahp" does not resolve

@@ -4,7 +4,7 @@
 // gone without a trace in the end:
 //
 //	outlast: unavailable for 9 s of 150 s; attempt 6 in 7 s
-//	outlast: loading for 13 s of 150 s; attempt 6 in 3 s
+//	outlast: not ready for 13 s of 150 s; attempt 6 in 3 s
 //
 // Anywhere else it is one line of a log for each thing worth telling, as text
 // or as JSON. Both name kinds and never quote the wrapped command: a caller may
@@ -129,7 +129,7 @@ func (p *Printer) Observe(e host.Event) {
 		p.progress(p.wait.text, waitingMessage(&e))
 	case host.Woken:
 		if p.line == nil || p.options.Verbose {
-			p.tell(message{level: info, event: "woken", text: "the server is back", fields: []slog.Attr{slog.String("by", string(e.By))}})
+			p.tell(message{level: info, event: "woken", text: back(e.By), fields: []slog.Attr{slog.String("by", string(e.By))}})
 		}
 	case host.LeftOut:
 		told := &p.leftOut[0]

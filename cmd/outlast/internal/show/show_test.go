@@ -100,7 +100,7 @@ func TestTheLineTellsTheWait(t *testing.T) {
 	const s = time.Second
 	for want, w := range map[string]progress.Wait{
 		"unavailable for 2 s of 150 s; attempt 2 in 3 s": {Kind: "unavailable", Attempt: 2, Opened: 8 * s, Window: 150 * s, Due: 13 * s},
-		"loading for 0 s of 150 s; attempt 3 in 1 s":     {Kind: "unavailable", Loading: true, Attempt: 3, Opened: 10 * s, Window: 150 * s, Due: 10*s + 1},
+		"not ready for 0 s of 150 s; attempt 3 in 1 s":   {Kind: "unavailable", Loading: true, Attempt: 3, Opened: 10 * s, Window: 150 * s, Due: 10*s + 1},
 		"conflict for 6 s; attempt 5 in 2 s":             {Kind: "conflict", Attempt: 5, Opened: 4 * s, Due: 12 * s},
 		"conflict; attempt 5 running":                    {Kind: "conflict", Attempt: 5, Opened: 4 * s, Due: 10 * s},
 	} {

@@ -20,7 +20,7 @@ type wait struct {
 func newWait(w *progress.Wait, zero time.Time) wait {
 	what := w.Kind
 	if w.Loading {
-		what = "loading"
+		what = "not ready"
 	}
 	return wait{what, w.Attempt, zero.Add(w.Opened), w.Window, zero.Add(w.Due)}
 }
