@@ -242,7 +242,8 @@ func (w *watcher) forget(conn *meeting.Conn) {
 	w.rest()
 }
 
-// turn takes that it is a call's turn. One that comes too late is given back.
+// turn takes that it is a call's turn. One that comes too late is given back, and so
+// is one of a call that is held off: its looker learned of it before.
 func (w *watcher) turn(id string, at level, until time.Duration) {
 	w.mu.Lock()
 	var told []*watch
@@ -250,9 +251,11 @@ func (w *watcher) turn(id string, at level, until time.Duration) {
 		v := e.Value.(*watch)
 		switch {
 		case v.remote || v.id() != id:
+		case !v.waits:
+			w.shared.to.Say("done", id, string(host.Left)) // it says that it waits when it does
 		case until <= meeting.Boot():
 			w.shared.wait(v)
-		case v.waits && at >= v.by:
+		case at >= v.by:
 			v.rose = at
 			told = append(told, v)
 		}

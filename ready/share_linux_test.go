@@ -145,6 +145,35 @@ func TestOneLooksForAll(t *testing.T) {
 	}
 }
 
+// A call that is held off, as after a wake in vain, gives back a turn that comes
+// meanwhile: nobody behind it waits until that is over. Later it waits as ever.
+func TestATurnThatComesToOneThatIsHeldOff(t *testing.T) {
+	t.Parallel()
+	to, dir := target(t, "tcp"), short(t)
+	newProcess(dir).call(t, to, abi.Accepting)
+	eventually(t, "one looks", func() bool {
+		names, _ := filepath.Glob(filepath.Join(dir, "look1-*"))
+		return len(names) == 1
+	})
+	const held = 3 * time.Second
+	first := newProcess(dir).call(t, to, abi.Accepting)
+	eventually(t, "it follows", first.follows)
+	began := time.Now()
+	first.Waits(abi.Accepting, held, time.Hour)
+	second := newProcess(dir).call(t, to, abi.Accepting)
+	eventually(t, "the other does", second.follows)
+	time.Sleep(2 * longest)
+	listen(t, to)
+	back := time.Now()
+	if lag := (<-second.heard).Sub(back); lag > turns.Lease/2 {
+		t.Errorf("the other waited for %v", lag)
+	}
+	second.goes(host.Answered)
+	if waited := (<-first.heard).Sub(began); waited < held {
+		t.Errorf("it was held off for %v only", waited)
+	}
+}
+
 // The looker dies, is stopped or leaves, and another is one.
 func TestTheLookerIsGone(t *testing.T) {
 	for _, how := range []string{"leaves", "is passed"} {

@@ -195,15 +195,18 @@ export class Share {
     });
   }
 
-  /** It is a call's turn. One that comes too late is given back. */
+  /** It is a call's turn. One that comes too late is given back, and so is one of a call that is
+   * held off, of which the looker learned before: it says that it waits when it does. */
   #turn(number: number, level: Level, until: number): void {
     const caller = this.#server.callers.get(number);
     if (!caller || caller.remote) {
       return;
     }
-    if (until <= boot()) {
+    if (caller.held > performance.now()) {
+      this.#to?.say("done", number, "left");
+    } else if (until <= boot()) {
       this.wait(caller);
-    } else if (caller.held <= performance.now() && level >= caller.by) {
+    } else if (level >= caller.by) {
       caller.rose = level;
       caller.news();
     }

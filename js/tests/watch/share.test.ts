@@ -151,6 +151,30 @@ test("who was told that there is no place looks alone, and asks again much later
   assert.ok(watch.seen().down);
 });
 
+test("a turn that comes to a call that is held off is given back", { skip }, async (t) => {
+  const port = await closedPort();
+  let heard = "";
+  const looker = createServer((socket) => {
+    t.after(() => socket.destroy());
+    socket
+      .on("error", () => {})
+      .on("data", (data) => {
+        heard += data;
+        const asked = /^wait (\d+) /m.exec(String(data));
+        if (asked) {
+          setTimeout(() => socket.write(`turn ${asked[1]} accepting ${2 ** 52}\n`), 100);
+        }
+      });
+  }).listen(placeOf(port).path(1));
+  t.after(() => looker.close());
+  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
+  t.after(() => watch.stop());
+  await until(() => heard.includes("wait"));
+  watch.waits("accepting", 60_000, 3_600_000);
+  await until(() => /^done \d+ left$/m.test(heard));
+  assert.equal(watch.seen().rose, undefined);
+});
+
 test("the directory is the user's alone", { skip }, (t) => {
   const root = mkdtempSync("/tmp/look");
   t.after(() => rmSync(root, { recursive: true }));

@@ -263,7 +263,7 @@ def test_who_finds_no_room_looks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         caller.goes()
 
 
-def test_a_turn_that_comes_too_late_is_given_back() -> None:
+def test_a_turn_that_comes_too_late_or_to_one_held_off_is_given_back() -> None:
     ours, looker = socket.socketpair()
     with ours, looker:
         by = watcher.Watcher(parse("tcp://127.0.0.1:1"))
@@ -274,6 +274,11 @@ def test_a_turn_that_comes_too_late_is_given_back() -> None:
         by.turn(view.number, Level.ACCEPTING, meeting.boot())
         assert not heard.is_set()
         assert looker.recv(100) == b"wait 1 accepting unseen eager\n"
+        view.held = time.monotonic() + LONG
+        by.turn(view.number, Level.ACCEPTING, meeting.boot() + 1_000_000)
+        assert not heard.is_set()
+        assert looker.recv(100) == b"done 1 left\n"
+        view.held = 0
         by.turn(view.number, Level.ACCEPTING, meeting.boot() + 1_000_000)
         assert heard.is_set()
 

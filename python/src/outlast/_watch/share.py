@@ -87,6 +87,13 @@ class Share:
             self._pending.remove(view.number)
             self._to.say("done", str(view.number), how)
 
+    def gives_back(self, view: Waiter) -> None:
+        """Tell it of one that has no use for its turn, and says that it waits when it
+        does.
+        """
+        if self._to is not None:
+            self._to.say("done", str(view.number), "left")
+
     def abandon(self) -> None:
         """In the child of a fork: the connections are the parent's."""
         for sock in self.sockets:

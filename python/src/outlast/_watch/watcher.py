@@ -199,15 +199,19 @@ class Watcher:
             return upcoming
 
     def turn(self, number: int, level: Level, until: int) -> None:
-        """It is a call's turn. One that comes too late is given back."""
+        """It is a call's turn. One that comes too late is given back, and so is one of
+        a call that is held off: its looker learned of it before.
+        """
         told = []
         with self._changed:
             view = self.line.get(number)
             if view is None or view.remote:
                 return
-            if until <= boot():
+            if view.held > time.monotonic():
+                self.share.gives_back(view)
+            elif until <= boot():
                 self.share.wait(view)
-            elif view.held <= time.monotonic() and level >= view.by:
+            elif level >= view.by:
                 view.rose = level
                 told.append(view)
         _tell(told)
