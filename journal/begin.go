@@ -34,31 +34,40 @@ type What struct {
 }
 
 // InDoubtError refuses a write that may have been applied.
-type InDoubtError struct{ Entry Entry }
+type InDoubtError struct {
+	Entry Entry
+	Dir   string // of the journal
+}
 
 func (e *InDoubtError) Error() string {
 	if e.Entry.State == Damaged {
 		return fmt.Sprintf("outlast: the record %s cannot be read (%s), so what it says of the write is in doubt: "+
-			"look whether it was applied, and say so with outlast journal settle %s", e.Entry.ID, e.Entry.Damage, e.Entry.ID)
+			"look whether it was applied, and say so with %s --applied, or --not-applied", e.Entry.ID, e.Entry.Damage, Command(e.Dir, "settle", e.Entry.ID))
 	}
 	return fmt.Sprintf("outlast: a run of %s that began at %s may have been applied: look, and say so with "+
-		"outlast journal settle %s --applied, or --not-applied", e.Entry.Name(), e.Entry.Began.Format(time.RFC3339), e.Entry.ID)
+		"%s --applied, or --not-applied", e.Entry.Name(), e.Entry.Began.Format(time.RFC3339), Command(e.Dir, "settle", e.Entry.ID))
 }
 
 // OtherError refuses a key that was used for another command line.
-type OtherError struct{ Entry Entry }
+type OtherError struct {
+	Entry Entry
+	Dir   string // of the journal
+}
 
 func (e *OtherError) Error() string {
-	return fmt.Sprintf("outlast: the journal's key %s was used at %s for another command line (outlast journal show %s): "+
-		"a key names one write, so give this one another", e.Entry.Name(), e.Entry.Began.Format(time.RFC3339), e.Entry.ID)
+	return fmt.Sprintf("outlast: the journal's key %s was used at %s for another command line (%s): "+
+		"a key names one write, so give this one another", e.Entry.Name(), e.Entry.Began.Format(time.RFC3339), Command(e.Dir, "show", e.Entry.ID))
 }
 
 // FullError says that the journal has no room for another write.
-type FullError struct{ Records int }
+type FullError struct {
+	Records int
+	Dir     string // of the journal
+}
 
 func (e *FullError) Error() string {
 	return fmt.Sprintf("outlast: the journal is full: none of its %d records may go. Settle those in doubt "+
-		"(outlast journal list), or remove settled ones with outlast journal prune", e.Records)
+		"(%s), or remove settled ones with %s", e.Records, Command(e.Dir, "list", ""), Command(e.Dir, "prune", ""))
 }
 
 // Begin waits for the key's lock and says what its record allows. run is the
@@ -110,13 +119,13 @@ func (r *Run) decide(what *What) (earlier *Entry, err error) {
 	entry := newEntry(r.key.id, records, damage)
 	switch {
 	case damage != nil:
-		return nil, &InDoubtError{entry}
+		return nil, &InDoubtError{entry, r.journal.dir}
 	case entry.line != "" && r.key.IsGiven() && entry.line != digest(what.Argv...):
-		return nil, &OtherError{entry}
+		return nil, &OtherError{entry, r.journal.dir}
 	case entry.State == Applied && r.key.IsGiven():
 		return &entry, nil
 	case entry.State == InDoubt && !what.Repeatable && !entry.isHonoured(what):
-		return nil, &InDoubtError{entry}
+		return nil, &InDoubtError{entry, r.journal.dir}
 	}
 	r.idempotencyKey = what.IdempotencyKey
 	if entry.idempotencyKey != "" && entry.isOpen() {

@@ -26,7 +26,7 @@ func (j *Journal) makeRoom() error {
 		return err
 	}
 	if len(ids)-len(removed) >= j.options.MaxRecords {
-		return &FullError{len(ids)}
+		return &FullError{len(ids), j.dir}
 	}
 	return nil
 }

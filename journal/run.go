@@ -90,7 +90,7 @@ func (r *Run) Finish(e End) error {
 		err = r.append(true, end)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; the write stays in doubt: outlast journal settle %s", err, r.key.id)
+		return fmt.Errorf("%w; the write stays in doubt until somebody looks, and says so with %s --applied, or --not-applied", err, Command(r.journal.dir, "settle", r.key.id))
 	}
 	return nil
 }

@@ -34,13 +34,17 @@ def test_a_call_under_a_key(tmp_path: Path) -> None:
         journal.begin("k", ["write", "2"])
 
 
-def test_a_killed_run_is_in_doubt(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+def test_a_killed_run_is_in_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "our journal"
+    monkeypatch.chdir(tmp_path)
+    journal = Journal("our journal")
     run = begin(journal)
     run.attempt()
     run.close()
-    with pytest.raises(InDoubt, match="may have been applied"):
+    with pytest.raises(InDoubt, match="may have been applied") as refused:
         journal.begin("k", ARGV)
+    settle = f"outlast journal settle --journal '{path}' {refused.value.record} --applied,"
+    assert settle in str(refused.value)
     unsent = begin(journal, "unsent")
     unsent.attempt()
     unsent.ended(effects="none")

@@ -63,7 +63,7 @@ func (r *Run) neverRun(err error) (int, error) {
 
 // answer shows what a run printed that has applied the write already.
 func (r *Run) answer(e *journal.Entry) error {
-	r.tell.Notice("not run again: applied at %s (outlast journal show %s)", e.Ended.Format(time.RFC3339), e.ID)
+	r.tell.Notice("not run again: applied at %s (%s)", e.Ended.Format(time.RFC3339), journal.Command(r.plan.Journal.Dir, "show", e.ID))
 	switch {
 	case e.Cut:
 		r.tell.Notice("the journal has only the beginning of its output")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 from .._call.errors import OutlastError
 
 
@@ -16,10 +19,17 @@ class InDoubt(JournalError):
         record: The record's name, for ``outlast journal settle``.
     """
 
-    def __init__(self, key: str, record: str, began: str) -> None:
+    def __init__(self, key: str, record: str, began: str, journal: Path) -> None:
         super().__init__(
             f"outlast: a run of the journal's key {key} that began at {began} may have been "
-            f"applied: look, and say so with outlast journal settle {record} --applied, "
+            f"applied: look, and say so with {command(journal, 'settle', record)} --applied, "
             "or --not-applied"
         )
         self.record = record
+
+
+def command(journal: Path, verb: str, record: str) -> str:
+    """The command line with which a person looks at a record, or settles it, from
+    wherever that person is.
+    """
+    return f"outlast journal {verb} --journal {shlex.quote(str(journal.absolute()))} {record}"

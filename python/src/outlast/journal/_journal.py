@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from .._call.outcome import Outcome
 from .._call.result import Result
-from ._errors import InDoubt, JournalError
+from ._errors import InDoubt, JournalError, command
 from ._files import lock, since_boot, to_disk
 from ._records import MAX_FILE, VERSION, Earlier, digest, earlier_of, parse, state_of
 
@@ -194,19 +194,19 @@ class Run:
             records = parse(text)
             state = state_of(records)
         except ValueError as e:
-            raise InDoubt(key, name, f"a time that cannot be read ({e})") from e
+            raise InDoubt(key, name, f"a time that cannot be read ({e})", self._journal.path) from e
         line = digest(*argv)
         head = next((r for r in reversed(records) if r["record"] == "run"), None)
         if head is not None:
             if head.get("line", line) != line:
                 raise JournalError(
                     f"outlast: the journal's key {key} was used for another command line "
-                    f"(outlast journal show {name}): a key names one write"
+                    f"({command(self._journal.path, 'show', name)}): a key names one write"
                 )
             if state == "applied":
                 return earlier_of(records)
             if state == "in_doubt":
-                raise InDoubt(key, name, head.get("time", ""))
+                raise InDoubt(key, name, head.get("time", ""), self._journal.path)
         os.ftruncate(self._fd, 0)
         self._new = True
         boot, since = since_boot()
