@@ -40,6 +40,10 @@ type Fleet struct {
 // each caller has a course of its own; measured).
 const MaxCallers = 1_000_000
 
+// DefaultCourses bounds the courses of a fleet of which nothing else is said (a choice:
+// the states of so many fit into 150 MB).
+const DefaultCourses = 100_000
+
 // MaxPerSecond bounds a server (a choice: one call a microsecond).
 const MaxPerSecond = 1_000_000
 

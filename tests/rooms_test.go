@@ -45,7 +45,7 @@ cmd/outlast/internal/safetext: abi host
 cmd/outlast/internal/sample: abi cmd/outlast/internal/exit commands host outages
 cmd/outlast/internal/show: abi host cmd/outlast/internal/aside cmd/outlast/internal/safetext internal/progress golang.org/x/sys golang.org/x/term
 cmd/outlast/internal/simulation: abi cmd/outlast/internal commands host outages plugin/policy simulate
-cmd/outlast/internal/verification: abi cmd/outlast/internal host outages simulate
+cmd/outlast/internal/verification: abi cmd/outlast/internal commands host outages simulate
 cmd/outlast/internal/wholefile:
 cmd/outlast/internal/words:
 cmd/outlast/internal/wrap: abi plugin plugin/policy commands host process ready cmd/outlast/internal journal github.com/alecthomas/kong internal/environ internal/progress

@@ -22,7 +22,7 @@ type verifyVerb struct {
 	Policy          string         `default:"omnigraph" placeholder:"NAME|FILE" help:"The policy to check (default: ${default})."`
 	MaxWait         *time.Duration `placeholder:"DURATION" help:"Check another window than the policy's."`
 	Spread          *time.Duration `placeholder:"DURATION" help:"Check another spread of woken callers than the policy's."`
-	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"Check it against the outages in this file too, as measure writes them. Repeatable."`
+	Outages         []string       `sep:"none" type:"existingfile" placeholder:"FILE" help:"Check it against the outages in this file, as measure writes them, and not those that the policy names as measured. Repeatable."`
 	AttemptDuration time.Duration  `placeholder:"DURATION" help:"How long an attempt takes to fail (default: no time)."`
 	verification.FleetFlags
 	Headroom float64 `default:"2" placeholder:"FACTOR" help:"How many times the longest outage must be outlasted (default: ${default}; 1: just outlasted)."`
@@ -34,7 +34,7 @@ type verifyVerb struct {
 func (*verifyVerb) Help() string {
 	return "Plays the policy by the code that run decides by, on a virtual clock: with the worst course that the jitter can take, " +
 		"and a call that begins at the worst moment. Exits with 1 if an outage is not outlasted, or not with the headroom, " +
-		"or if the spread does not keep --callers apart."
+		"or if --callers that come back together would knock the server over, or are more than it carries out in what the window leaves."
 }
 
 // Run checks a policy against the outages that it was sized against.
@@ -63,7 +63,9 @@ func (v *verifyVerb) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.CheckSpread(&v.FleetFlags, p)
+	if err := c.CheckFleet(ctx, r, &v.FleetFlags); err != nil {
+		return err
+	}
 	if v.JUnit != "" {
 		if err := r.WriteJUnit(v.JUnit); err != nil {
 			return exit.Unusable(fmt.Errorf("--junit: %w", err))
@@ -99,10 +101,12 @@ func (v *verifyVerb) policy() (*host.Policy, error) {
 }
 
 func (v *verifyVerb) outages(p *host.Policy) ([]outages.Outage, error) {
-	more, err := sample.Outages(v.Outages)
-	list := append(sample.Measured(p), more...)
-	if err == nil && len(list) == 0 {
-		err = exit.Unusable(fmt.Errorf("policy %s has no measured outages to check it against: give some with --outages", p.Name()))
+	if len(v.Outages) > 0 { // those of the policy are of somebody's server, and maybe not of yours
+		return sample.Outages(v.Outages)
 	}
-	return list, err
+	list := sample.Measured(p)
+	if len(list) == 0 {
+		return nil, exit.Unusable(fmt.Errorf("policy %s has no measured outages to check it against: give some with --outages", p.Name()))
+	}
+	return list, nil
 }

@@ -2,6 +2,7 @@
 package sample
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -24,7 +25,13 @@ type Flags struct {
 	Only       bool   `name:"only-request" help:"The attempt made this one request."`
 }
 
-func (f *Flags) given() bool { return *f != Flags{} }
+// describes says whether the flags say how the attempt ended, and not only what is
+// known of its requests.
+func (f *Flags) describes() bool {
+	ended := *f
+	ended.Sent, ended.Only = "", false
+	return ended != Flags{}
+}
 
 // Result is what the flags describe.
 func (f *Flags) Result() (abi.Result, error) {
@@ -56,11 +63,14 @@ func (f *Flags) Result() (abi.Result, error) {
 	return r, nil
 }
 
-// OrRefused is what the flags describe; without any, a refused connection as the
-// policy's own command prints it, or else omnigraph.
+// OrRefused is what the flags describe; where they do not say how the attempt ended, a
+// refused connection as the policy's own command prints it, or else omnigraph.
 func (f *Flags) OrRefused(p *host.Policy) (abi.Result, error) {
-	if !f.given() {
-		return Of(p, commands.Refused), nil
+	if !f.describes() {
+		r := Of(p, commands.Refused)
+		r.Sent = cmp.Or(abi.Sent(f.Sent), r.Sent)
+		r.OnlyRequest = r.OnlyRequest || f.Only
+		return r, nil
 	}
 	r, err := f.Result()
 	if err == nil && r.OK() {

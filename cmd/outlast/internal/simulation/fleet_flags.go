@@ -23,9 +23,6 @@ type fleetFlags struct {
 	BrokenFile   string         `type:"existingfile" placeholder:"FILE" help:"What it prints when the server goes away with the call in it (default: as omnigraph)."`
 }
 
-// defaultCourses is a choice: the states of so many fit into 150 MB.
-const defaultCourses = 100_000
-
 // check says what is wrong with a fleet's flags.
 func (f *fleetFlags) check() error {
 	if f.Callers == nil {

@@ -43,7 +43,7 @@ func (s *Simulation) fleets(ctx context.Context, plug *host.Plugin) (func(io.Wri
 		one := &s.variants[i]
 		f := &simulate.Fleet{
 			Policy: one.doc, Call: *s.wireCall(0), Scene: s.scene(one), Server: server,
-			Callers: *s.Callers, Arrivals: arrivals, Seed: uint64(s.Seed), Courses: words.Or(s.Courses, defaultCourses),
+			Callers: *s.Callers, Arrivals: arrivals, Seed: uint64(s.Seed), Courses: words.Or(s.Courses, simulate.DefaultCourses),
 			PerMachine: words.Or(s.PerMachine, 1),
 			Check: func(c abi.Call) simulate.Decider {
 				call := s.hostCall(0)
@@ -146,7 +146,7 @@ func printFleets(w io.Writer, list []fleetRun, writes bool) {
 	})
 	row("attempts", func(f *fleetRun) string { return fmt.Sprint(f.report.Attempts) })
 	row("failed", func(f *fleetRun) string {
-		return fmt.Sprintf("%s; %.1f a call", percent(f.report.Wasted, max(1, f.report.Attempts)), float64(f.report.Wasted)/float64(f.report.Callers))
+		return fmt.Sprintf("%s of the attempts; %.1f a call", percent(f.report.Wasted, max(1, f.report.Attempts)), float64(f.report.Wasted)/float64(f.report.Callers))
 	})
 	row("left out, seen to be away", func(f *fleetRun) string { return fmt.Sprint(f.report.LeftOut) })
 	row("relapses", func(f *fleetRun) string { return fmt.Sprint(f.report.Relapses) })
@@ -159,8 +159,8 @@ func printFleets(w io.Writer, list []fleetRun, writes bool) {
 			return fmt.Sprintf("%d callers", f.safe) + words.Choose(f.safe == simulate.MaxCallers, " at least", "")
 		})
 	}
-	row("decided alike by the plugin", func(f *fleetRun) string {
-		return fmt.Sprintf("%d decisions of %d callers", f.report.Checked, f.report.Sampled)
+	row("checked", func(f *fleetRun) string {
+		return fmt.Sprintf("%d decisions of %d callers, by the plugin: all alike", f.report.Checked, f.report.Sampled)
 	})
 	row("simulated in", func(f *fleetRun) string { return words.Seconds(f.took) })
 	out.Flush()

@@ -171,7 +171,7 @@ func (v *Flags) variant(text string) (variant, error) {
 	if p, err = library.Adjusted(p, wait, spread); err != nil {
 		return variant{}, err
 	}
-	doc, err := documentOf(p)
+	doc, err := library.Document(p)
 	if err != nil {
 		return variant{}, exit.Unusable(err)
 	}
@@ -210,23 +210,6 @@ func variantName(p *host.Policy, doc *policy.Document, ready string, spread *tim
 		name += fmt.Sprintf(", spread %v", *spread)
 	}
 	return name
-}
-
-// documentOf is the policy as the policy package has it.
-func documentOf(p *host.Policy) (*policy.Document, error) {
-	if slices.Contains(policy.Names(), p.Name()) {
-		if doc, err := policy.BuiltIn(p.Name()); err == nil && doc.Digest == p.Digest() {
-			return doc, nil
-		}
-	}
-	doc, err := policy.Parse(p.Document())
-	if err != nil {
-		return nil, err
-	}
-	if doc.Digest != p.Digest() {
-		return nil, errors.New("the policy's normal form is read as another policy")
-	}
-	return doc, nil
 }
 
 // plans are the outages that may happen: one of them does.

@@ -174,7 +174,8 @@ func (r *Report) Verdict() error {
 	case len(failed) > 0:
 		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s does not outlast %s of %d%s", r.Policy, words.Count(len(failed), "measured outage"), len(r.outages), r.advice())}
 	case r.Spread != nil && r.Spread.Fault != "":
-		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s does not keep its callers apart: %s", r.Policy, r.Spread.Fault)}
+		what := words.Choose(r.Spread.Verdict == NoRoom, "leaves its callers no room", "does not keep its callers apart")
+		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s %s: %s", r.Policy, what, r.Spread.Fault)}
 	case !r.OK:
 		return &exit.Error{Code: exit.CodeNotSo, Err: fmt.Errorf("policy %s outlasts every outage, but has too little headroom over the longest%s", r.Policy, r.advice())}
 	}

@@ -53,7 +53,7 @@ func (c *Checker) Check(ctx context.Context, list []outages.Outage) (*Report, er
 		}
 	}
 	if len(r.Checks) == 0 {
-		return nil, exit.Unusable(fmt.Errorf("policy %s does not retry the sample failure, which is %s to it: give one that it waits through with --exit and --stderr-file", r.Policy, r.NotRepeated[0].Kind))
+		return nil, exit.Unusable(fmt.Errorf("the failure that is played is none that policy %s waits for: it takes it for %q. Say with --exit and --stderr-file (or --failure) how an attempt ends while the server is away", r.Policy, r.NotRepeated[0].Kind))
 	}
 	return r, c.size(ctx, r)
 }
