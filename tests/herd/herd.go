@@ -42,6 +42,7 @@ type herd struct {
 	server  *server
 	mu      sync.Mutex
 	callers []*exec.Cmd
+	over    map[int]bool // of them, by number
 	killed  int
 	stopped map[string]bool // callers that were stopped since the return
 	failed  []string
@@ -62,6 +63,7 @@ func (h *herd) run() (*found, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(h.dir)
+	defer h.kill()
 	n := 0
 	for _, kind := range kinds {
 		if err := h.start(kind, *h.counts[kind]); err != nil {
@@ -138,11 +140,13 @@ func (h *herd) launch(path string, args ...string) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	number := len(h.callers)
 	h.callers = append(h.callers, cmd)
 	h.ended.Go(func() {
 		err := cmd.Wait()
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		h.over[number] = true
 		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signal() == syscall.SIGKILL {
 			h.killed++
 		} else if err != nil {
@@ -156,13 +160,17 @@ func (h *herd) launch(path string, args ...string) error {
 func (h *herd) wait(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		for _, c := range h.callers {
-			c.Process.Kill()
-		}
-	})
+	stop := context.AfterFunc(ctx, h.kill)
 	h.ended.Wait()
 	stop()
+}
+
+func (h *herd) kill() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.callers {
+		c.Process.Kill()
+	}
 }
 
 func (h *herd) judge(n int, back time.Time) *found {

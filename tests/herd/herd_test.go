@@ -34,7 +34,7 @@ func TestHerd(t *testing.T) {
 	h := &herd{
 		counts:   map[string]*int{"commands": &commands, "go": &calls, "python": &python, "node": &node},
 		capacity: 100, away: 3 * time.Second, kills: 6, stops: 6, users: 1,
-		stopped: map[string]bool{},
+		over: map[int]bool{}, stopped: map[string]bool{},
 	}
 	found, err := h.run()
 	if err != nil {

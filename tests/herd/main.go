@@ -27,7 +27,7 @@ func main() {
 		drive(os.Args[2], os.Args[3])
 		return
 	}
-	h := &herd{counts: map[string]*int{}, stopped: map[string]bool{}}
+	h := &herd{counts: map[string]*int{}, over: map[int]bool{}, stopped: map[string]bool{}}
 	for _, kind := range kinds {
 		h.counts[kind] = flag.Int(kind, 0, "how many callers are `"+kind+"`'s")
 	}

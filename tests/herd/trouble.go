@@ -24,18 +24,18 @@ func (h *herd) disturb(d time.Duration, stopped map[string]bool) {
 		if caller < 0 {
 			continue
 		}
-		pid := h.callers[caller].Process.Pid
+		process := h.callers[caller].Process // once it has ended, its number may be another's
 		if kills > 0 && rand.IntN(kills+stops) < kills {
 			kills--
-			syscall.Kill(pid, syscall.SIGKILL)
+			process.Kill()
 			continue
 		}
 		stops--
 		h.mu.Lock()
 		stopped[strconv.Itoa(caller)] = true
 		h.mu.Unlock()
-		syscall.Kill(pid, syscall.SIGSTOP)
-		time.AfterFunc(time.Second+rand.N(time.Second), func() { syscall.Kill(pid, syscall.SIGCONT) })
+		process.Signal(syscall.SIGSTOP)
+		time.AfterFunc(time.Second+rand.N(time.Second), func() { process.Signal(syscall.SIGCONT) })
 	}
 	time.Sleep(time.Until(end))
 }
@@ -48,7 +48,7 @@ func (h *herd) victim() int {
 	looks := listening()
 	var all, lookers []int
 	for i, c := range h.callers {
-		if c.ProcessState != nil || c.Path != h.tool {
+		if h.over[i] || c.Path != h.tool {
 			continue
 		}
 		all = append(all, i)
