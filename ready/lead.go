@@ -91,6 +91,10 @@ func (w *watcher) serve(ctx context.Context, conn *meeting.Conn) {
 		switch {
 		case m[0] == "wait":
 			w.lose(v)
+			delete(watches, id)
+			if len(watches) >= calls {
+				return // it makes attempts and tells of the end of none
+			}
 			if watches[id] = w.take(conn, m); watches[id] == nil {
 				return
 			}

@@ -3,6 +3,7 @@ package ready
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -171,6 +173,31 @@ func TestATurnThatComesToOneThatIsHeldOff(t *testing.T) {
 	second.goes(host.Answered)
 	if waited := (<-first.heard).Sub(began); waited < held {
 		t.Errorf("it was held off for %v only", waited)
+	}
+}
+
+// A follower that never says how an attempt ended takes no more room than its calls.
+func TestAFollowerThatTellsOfNoEnd(t *testing.T) {
+	to, dir := target(t, "tcp"), short(t)
+	newProcess(dir).call(t, to, abi.Accepting)
+	var at []string
+	eventually(t, "one looks", func() bool {
+		at, _ = filepath.Glob(filepath.Join(dir, "look1-*"))
+		return len(at) == 1
+	})
+	conn, err := net.Dial("unix", at[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(long))
+	for id := range calls + 1000 {
+		if _, err = fmt.Fprintf(conn, "wait %d accepting unseen seldom\ngo %d\n", id, id); err != nil {
+			return
+		}
+	}
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 
