@@ -77,36 +77,43 @@ func (w *watcher) serve(ctx context.Context, conn *meeting.Conn) {
 	}()
 	for {
 		m, err := conn.Hear()
-		if err != nil {
+		if err != nil || !w.answers(conn, watches, m) {
 			return
-		}
-		if m[0] == "ask" {
-			conn.Say(w.here()...)
-			continue
-		}
-		if len(m) < 2 {
-			return
-		}
-		id, v := m[1], watches[m[1]]
-		switch {
-		case m[0] == "wait":
-			w.lose(v)
-			delete(watches, id)
-			if len(watches) >= calls {
-				return // it makes attempts and tells of the end of none
-			}
-			if watches[id] = w.take(conn, m); watches[id] == nil {
-				return
-			}
-		case v == nil: // it is known no more
-		case m[0] == "go":
-			w.leave(v)
-		case m[0] == "done":
-			v.Went(host.How(m[2]))
-			w.lose(v)
-			delete(watches, id)
 		}
 	}
+}
+
+// answers does what a follower's line asks for; false: it is not one of a follower's,
+// or has one call too many.
+func (w *watcher) answers(conn *meeting.Conn, watches map[string]*watch, m []string) bool {
+	if m[0] == "ask" {
+		conn.Say(w.here()...)
+		return true
+	}
+	if len(m) < 2 {
+		return false
+	}
+	id, v := m[1], watches[m[1]]
+	switch {
+	case m[0] == "wait":
+		w.lose(v)
+		delete(watches, id)
+		if len(watches) >= calls {
+			return false // it makes attempts and tells of the end of none
+		}
+		if v = w.take(conn, m); v == nil {
+			return false
+		}
+		watches[id] = v
+	case v == nil: // it is known no more
+	case m[0] == "go":
+		w.leave(v)
+	case m[0] == "done":
+		v.Went(host.How(m[2]))
+		w.lose(v)
+		delete(watches, id)
+	}
+	return true
 }
 
 // here is what was seen last, and for how long it holds.
