@@ -36,10 +36,10 @@ type Attempt = func(ctx context.Context, n int64) (abi.Result, error)
 // Read of the request's body, for which net/http waits.
 //
 // That nothing was sent is seen only where the client's Transport is nil, an
-// *http.Transport, or a Transport or an httpretry.Transport of one: another may send more than it is given.
-// It is said of what Do does, and of nothing else: of an attempt that does more
-// beside calling Do's, and of a Transport whose DialContext, Proxy or other function
-// has effects, the caller must not say it.
+// *http.Transport, or a Transport or an httpretry.Transport of one: another may send
+// more than it is given. It is said of what Do does, and of nothing else: of an attempt
+// that does more beside calling Do's, and of a Transport whose DialContext, Proxy or
+// other function has effects, the caller must not say it.
 //
 // A write is not sent again by net/http itself. One without a body may get an empty
 // one for that.

@@ -27,8 +27,8 @@ const (
 	// inFlight bounds the looks under way at once: where none is answered, one
 	// begins whenever one of them may have ended.
 	inFlight = 8
-	// fresh is how long a refusal, or a server's word that it loads, counts as what the server does (a choice, above
-	// the time between two looks).
+	// fresh is how long a refusal, or a server's word that it loads, counts as what the
+	// server does (a choice, above the time between two looks).
 	fresh = time.Second
 )
 
