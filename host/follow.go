@@ -88,7 +88,7 @@ func (f *Followed) look() {
 
 // choosePolicy fixes what the call goes by, at its first failure.
 func (d *driver) choosePolicy() error {
-	if d.task.Follow == nil && d.task.MaxWait == 0 {
+	if d.task.Follow == nil && d.task.MaxWait == 0 && d.task.Spread == 0 {
 		return nil
 	}
 	task := *d.task
@@ -98,10 +98,7 @@ func (d *driver) choosePolicy() error {
 		task.Policy = p
 		task.observe(PolicyInForce{Policy: p, Why: why})
 	}
-	if task.MaxWait == 0 {
-		return nil
-	}
-	p, err := task.policy().within(task.MaxWait)
+	p, err := task.policy().with(task.MaxWait, task.Spread)
 	if err != nil {
 		return errors.Join(err, d.own)
 	}

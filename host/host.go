@@ -84,6 +84,12 @@ type Task struct {
 	// without a window is an error, before the first attempt unless Follow has it.
 	MaxWait time.Duration
 
+	// Spread is how far apart calls start that see their server return, instead of the
+	// policy's: each at a moment of its own within so long. It is for a fleet; outlast
+	// verify --callers says how wide. Whole microseconds, up to MaxSpread; 0: the
+	// policy's. A policy that cuts no wait short stays as it is.
+	Spread time.Duration
+
 	// Attempts is the most attempts that this call makes, the first one included,
 	// whatever the policy leaves room for; 0: the policy alone decides. A call that
 	// ends by it is exhausted, for abi.ReasonAttempts, and names no budget.

@@ -28,14 +28,12 @@ func (t *Task) checkLimits() error {
 		return fmt.Errorf("outlast: task: AttemptTimeout: expected 0 for none, or a positive duration, not %v", t.AttemptTimeout)
 	case t.On != nil && t.Follow == nil && !t.policy().ForRequests():
 		return fmt.Errorf("outlast: task: On: the policy %s does not go by what was seen of requests", t.policy().Name())
-	case t.MaxWait != 0 && t.Follow == nil:
-		_, err := t.policy().within(t.MaxWait)
-		return err
-	case t.MaxWait != 0:
-		_, err := Default().within(t.MaxWait) // whether it is a window at all
+	case t.Follow == nil:
+		_, err := t.policy().with(t.MaxWait, t.Spread)
 		return err
 	}
-	return nil
+	_, err := Default().with(t.MaxWait, t.Spread) // whether they can be at all
+	return err
 }
 
 // limited is the context of an attempt, and says at its end whether the limit ended
@@ -90,20 +88,30 @@ func (d *driver) unmark(o *abi.Outcome) {
 	o.Message = "gave up after " + strings.TrimPrefix(story, o.Kind+" after ") + ", all that its caller allows" + effects
 }
 
-// within is the policy with another window, of which the last one is kept: a task
-// asks for the same one in each call.
-func (p *Policy) within(d time.Duration) (*Policy, error) {
-	if known := p.window.Load(); known != nil && known.wait == d {
+// with is the policy with another window and another spread, each unless it is 0. The
+// last one is kept: a task asks for the same one in each call.
+func (p *Policy) with(maxWait, spread time.Duration) (_ *Policy, err error) {
+	if known := p.changed.Load(); known != nil && known.maxWait == maxWait && known.spread == spread {
 		return known.policy, nil
 	}
-	changed, err := p.WithMaxWait(d)
-	if err == nil {
-		p.window.Store(&window{d, changed})
+	made := p
+	if maxWait != 0 {
+		if made, err = made.WithMaxWait(maxWait); err != nil {
+			return nil, err
+		}
 	}
-	return changed, err
+	if spread != 0 {
+		if made, err = made.WithSpread(spread); err != nil {
+			return nil, err
+		}
+	}
+	if made != p {
+		p.changed.Store(&changed{maxWait, spread, made})
+	}
+	return made, nil
 }
 
-type window struct {
-	wait   time.Duration
-	policy *Policy
+type changed struct {
+	maxWait, spread time.Duration
+	policy          *Policy
 }

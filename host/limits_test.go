@@ -96,13 +96,16 @@ func TestMaxWait(t *testing.T) {
 func TestLimitsThatAreNone(t *testing.T) {
 	attempts := mustPolicy(t, `{"version":1,"name":"few","budgets":{"b":{"attempts":2,"backoff":{"type":"exponential","base":"1ms","multiplier":2,"cap":"1s","jitter":0}}},"rules":[{"kind":"failed","then":[{"stop":{"effects":"unknown"}}]}]}`)
 	for name, task := range map[string]*host.Task{
-		"a negative window":        {MaxWait: -1},
-		"a window below a µs":      {MaxWait: 1},
-		"a window for no budget":   {Policy: attempts, MaxWait: time.Second},
-		"attempts":                 {Attempts: -1},
-		"a time limit":             {AttemptTimeout: -1},
-		"errors for a command's":   {Policy: omnigraph, On: func(error) bool { return true }},
-		"a negative window, later": {Follow: must(host.Follow(t.TempDir(), "network")), MaxWait: -1},
+		"a negative window":         {MaxWait: -1},
+		"a window below a µs":       {MaxWait: 1},
+		"a window for no budget":    {Policy: attempts, MaxWait: time.Second},
+		"a negative spread":         {Spread: -1},
+		"a spread that is too wide": {Spread: host.MaxSpread + time.Microsecond},
+		"a spread, later":           {Follow: must(host.Follow(t.TempDir(), "network")), Spread: -1},
+		"attempts":                  {Attempts: -1},
+		"a time limit":              {AttemptTimeout: -1},
+		"errors for a command's":    {Policy: omnigraph, On: func(error) bool { return true }},
+		"a negative window, later":  {Follow: must(host.Follow(t.TempDir(), "network")), MaxWait: -1},
 	} {
 		task.Attempt = func(context.Context, int64) (abi.Result, error) {
 			t.Errorf("%s: an attempt was made", name)

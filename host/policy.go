@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -19,7 +20,7 @@ type Policy struct {
 	doc     func() *policy.Document // a built-in, whose text is known to be right, is not read before it is asked
 	name    string                  // of a built-in that is unchanged; "" for a document
 	release *Release                // nil: it is not followed
-	window  atomic.Pointer[window]  // with which it was asked for last
+	changed atomic.Pointer[changed] // what it was asked for last
 }
 
 // checked is a policy whose document has been read.
@@ -133,10 +134,22 @@ func (p *Policy) WithMaxWait(d time.Duration) (*Policy, error) {
 	return p.adjusted(p.doc().WithMaxWait(micros(d)))
 }
 
+// MaxSpread is the widest spread that a policy can be given (a choice: far above any
+// that keeps a fleet apart).
+const MaxSpread = time.Hour
+
 // WithSpread is the policy with another spread of woken callers for every budget
-// whose waits may be cut short. The error is a *PolicyError: the spread must be
-// positive and whole microseconds, and there must be such a budget.
+// whose waits may be cut short: whole microseconds, up to MaxSpread. A policy that
+// cuts no wait short has nothing to spread, and is given back as it is. The error is a
+// *PolicyError.
 func (p *Policy) WithSpread(d time.Duration) (*Policy, error) {
+	switch {
+	case d < time.Microsecond || d > MaxSpread:
+		text := fmt.Sprintf("expected a duration from 1µs to %v, not %v", MaxSpread, d)
+		return nil, policyError(p.Name(), &abi.Error{Code: abi.CodeInvalidPolicy, Field: "spread", Message: text})
+	case p.Spread() == 0:
+		return p, nil
+	}
 	return p.adjusted(p.doc().WithSpread(micros(d)))
 }
 

@@ -95,7 +95,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 // task is a request as the host has it.
 func (t *Transport) task(trip *httpattempt.Trip, request *http.Request, o *Options, target *ready.Target) *host.Task {
 	task := &host.Task{
-		Policy: o.Policy, Follow: o.Follow, Call: o.call(request), MaxWait: o.MaxWait, Attempts: o.Attempts,
+		Policy: o.Policy, Follow: o.Follow, Call: o.call(request), MaxWait: o.MaxWait, Spread: o.Spread, Attempts: o.Attempts,
 		OnlyRequest: o.OnlyRequest, On: o.On, Clock: o.Clock, Secrets: o.Secrets, Attempt: trip.Attempt,
 	}
 	//lint:ignore SA1019 a request may have it

@@ -134,7 +134,7 @@ func TestWrongOptions(t *testing.T) {
 	to, asked := serve(t, busy(1))
 	for name, o := range map[string]httpretry.Options{
 		"Ready": {Ready: "readyz"}, "Ready, a path": {Ready: "/readyz#abc"}, "Ready, a URL": {Ready: "ftp://x"},
-		"Attempts": {Attempts: -1}, "max_wait": {MaxWait: -1}, "AttemptTimeout": {AttemptTimeout: -1}, "Budget": {Budget: -1},
+		"Attempts": {Attempts: -1}, "max_wait": {MaxWait: -1}, "spread": {Spread: -1}, "AttemptTimeout": {AttemptTimeout: -1}, "Budget": {Budget: -1},
 	} {
 		option, _, _ := strings.Cut(name, ",")
 		body := &closing{Reader: strings.NewReader("x")}

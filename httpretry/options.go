@@ -21,6 +21,10 @@ type Options struct {
 	// window.
 	MaxWait time.Duration
 
+	// Spread is host.Task's: how far apart requests start that see their server return; 0:
+	// the policy's.
+	Spread time.Duration
+
 	// Attempts is the most attempts that a request makes, the first one included; 0: the
 	// policy alone decides.
 	Attempts int64

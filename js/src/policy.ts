@@ -4,7 +4,7 @@ import { anything, checkMembers, type Members } from "./arguments/members.js";
 import type { Call } from "./call/call.js";
 import type { Outcome } from "./call/outcome.js";
 import { defaultPlugin, type Plugin } from "./plugin/plugin.js";
-import { Decider } from "./policy/decider.js";
+import { type Changes, Decider } from "./policy/decider.js";
 import { Followed } from "./policy/followed.js";
 import { Session as PolicySession, type SessionOptions } from "./policy/session.js";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./policy/source.js";
 import type { Attempter, RunOptions } from "./run/options.js";
 import { run } from "./run/run.js";
-import { duration } from "./wire/values.js";
+import { duration, spread } from "./wire/values.js";
 
 /** How a policy is loaded. */
 export interface PolicyOptions {
@@ -91,7 +91,24 @@ export class Policy extends Decider {
    */
   async withMaxWait(ms: number): Promise<Policy> {
     duration(ms, "maxWait");
-    return Policy.load(await (await this.withWindow(ms)).document(), { plugin: this.plugin });
+    return this.#changed({ maxWait: ms });
+  }
+
+  /**
+   * The same policy with another spread: how far apart callers start that see their server
+   * return. It is that of each budget whose waits may be cut short; where there is none, nothing
+   * is changed. Loads the plugin. For calls there is the option `spread`.
+   *
+   * @param ms The spread in milliseconds, above 0, and at most 3,600,000. `outlast verify
+   *     --callers` says how wide that of a fleet must be.
+   */
+  async withSpread(ms: number): Promise<Policy> {
+    spread(ms, "spread");
+    return this.#changed({ spread: ms });
+  }
+
+  async #changed(changes: Changes): Promise<Policy> {
+    return Policy.load(await (await this.with(changes)).document(), { plugin: this.plugin });
   }
 
   /**
@@ -153,8 +170,8 @@ class FollowedPolicy extends Policy {
     return (await this.inForce()).policy.document();
   }
 
-  override async withWindow(ms: number): Promise<Decider> {
-    return (await this.inForce()).policy.withWindow(ms);
+  override async with(changes: Changes): Promise<Decider> {
+    return (await this.inForce()).policy.with(changes);
   }
 
   override async waitsFor(status: number): Promise<boolean> {

@@ -101,7 +101,11 @@ const outcome = outcomeOf({} as CallError);
 is<Same<typeof outcome, Outcome | undefined>>();
 
 /** A `fetch` that rides out restarts stands wherever one does, and knows one option more. */
-const drop: typeof fetch = retryingFetch({ maxWait: 60_000, honoursKey: "POST /orders/*" });
+const drop: typeof fetch = retryingFetch({
+  maxWait: 60_000,
+  spread: 5000,
+  honoursKey: "POST /orders/*",
+});
 is<Same<ReturnType<typeof drop>, Promise<Response>>>();
 const own = retryingFetch();
 const answered = await own("http://graph", { method: "PUT", outlast: { repeatable: true } });

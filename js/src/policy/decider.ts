@@ -6,13 +6,14 @@ import { builtInDocument } from "../plugin/file.js";
 import { info } from "../plugin/info.js";
 import type { Plugin } from "../plugin/plugin.js";
 import type { WireChecked, WireDecision, WireDescription } from "../wire/types.js";
-import { micros } from "../wire/values.js";
+import { microsIfGiven } from "../wire/values.js";
 import type { Dialect } from "./older.js";
 import {
   type PolicyDocument,
   type PolicyText,
   type Release,
   statusesTriedAgain,
+  withSpread,
   withWindow,
 } from "./source.js";
 
@@ -40,6 +41,12 @@ export interface InForce {
   readonly why?: Error | undefined;
 }
 
+/** What a caller changes of a policy, in milliseconds. */
+export interface Changes {
+  readonly maxWait?: number | undefined;
+  readonly spread?: number | undefined;
+}
+
 /** A policy and the plugin that decides by it. */
 export class Decider {
   /** The plugin that decides. */
@@ -50,7 +57,7 @@ export class Decider {
   #checked: Promise<Checked> | undefined;
   #minor: Promise<number> | undefined; // the plugin's version of the contract
   #statuses: Promise<ReadonlySet<number> | undefined> | undefined; // that it tries again
-  readonly #windows = new Map<number, Promise<Decider>>(); // the same with other ones
+  readonly #changed = new Map<string, Promise<Decider>>(); // the same with what was changed
 
   protected constructor({ name, text, release }: PolicyText, plugin: Plugin) {
     this.plugin = plugin;
@@ -105,21 +112,29 @@ export class Decider {
     return this.#text ?? builtInDocument(this.#name);
   }
 
-  /** The same policy with another window; of one that is followed, what is in force now.
+  /** The same policy with another window and another spread; of one that is followed, what is in
+   * force now.
    * @internal */
-  withWindow(ms: number): Promise<Decider> {
-    const us = micros(ms, "maxWait");
-    let changed = this.#windows.get(us);
+  with({ maxWait, spread }: Changes): Promise<Decider> {
+    const window = microsIfGiven(maxWait, "maxWait");
+    const apart = microsIfGiven(spread, "spread");
+    if (window === undefined && apart === undefined) {
+      return Promise.resolve(this);
+    }
+    const key = `${window} ${apart}`;
+    let changed = this.#changed.get(key);
     if (!changed) {
-      changed = this.#changed(us);
-      this.#windows.set(us, changed);
-      changed.catch(() => this.#windows.delete(us));
+      changed = this.#change(window, apart);
+      this.#changed.set(key, changed);
+      changed.catch(() => this.#changed.delete(key));
     }
     return changed;
   }
 
-  async #changed(us: number): Promise<Decider> {
-    const document = withWindow(await this.document(), us);
+  async #change(window: number | undefined, spread: number | undefined): Promise<Decider> {
+    const own = await this.document();
+    const windowed = window === undefined ? own : withWindow(own, window);
+    const document = spread === undefined ? windowed : withSpread(windowed, spread);
     const text = { name: this.#name, text: JSON.stringify(document), release: this.#release };
     return new Decider(text, this.plugin).check();
   }

@@ -160,6 +160,35 @@ export function withWindow(document: PolicyDocument, us: number): PolicyDocument
   return { ...document, budgets: Object.fromEntries(changed) };
 }
 
+/** A document, as the plugin writes it, with another spread for each of its budgets whose waits
+ * may be cut short. What bounds its growth is moved up to it.
+ *
+ * @param us The spread in microseconds. */
+export function withSpread(document: PolicyDocument, us: number): PolicyDocument {
+  type Wake = { readonly spread_cap?: string };
+  type Budgets = Readonly<Record<string, { readonly wake?: Wake }>>;
+  const spread = `${us}us`;
+  const changed = Object.entries((document as { budgets: Budgets }).budgets).map(([name, of]) => {
+    const { wake } = of;
+    const isTooLow = wake?.spread_cap !== undefined && microsOf(wake.spread_cap) < us;
+    const own = { ...wake, spread, ...(isTooLow && { spread_cap: spread }) };
+    return [name, wake ? { ...of, wake: own } : of];
+  });
+  return { ...document, budgets: Object.fromEntries(changed) };
+}
+
+const UNITS: readonly (readonly [unit: string, us: number])[] = [
+  ["us", 1],
+  ["ms", 1000],
+  ["s", 1_000_000],
+];
+
+/** A duration as the plugin writes it, in microseconds. */
+function microsOf(duration: string): number {
+  const [, us] = UNITS.find(([unit]) => /[a-z]+$/.exec(duration)?.[0] === unit)!;
+  return Math.round(Number.parseFloat(duration) * us);
+}
+
 function bounded(name: string, text: string): PolicyText {
   if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
     const why = `the document has more than ${MAX_DOCUMENT_BYTES} bytes`;

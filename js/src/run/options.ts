@@ -7,7 +7,7 @@ import type { Hook } from "../hooks/hook.js";
 import { checkSecrets } from "../hooks/secrets.js";
 import type { Clock } from "../time/clock.js";
 import { type Ready, ready } from "../watch/readiness.js";
-import { duration, seed } from "../wire/values.js";
+import { duration, seed, spread } from "../wire/values.js";
 import { limit } from "./limit.js";
 
 /** What an attempt is told. */
@@ -40,6 +40,11 @@ export interface CallOptions {
   /** Another window than the policy's: for how many milliseconds from its first failure on an
    * outage is waited for, above 0. */
   readonly maxWait?: number | undefined;
+  /** Another spread than the policy's: how many milliseconds apart calls start that see their
+   * server return, each at a moment of its own within so long; above 0, and at most 3,600,000. It
+   * is for a fleet; `outlast verify --callers` says how wide. Of a policy that cuts no wait short
+   * nothing is changed. */
+  readonly spread?: number | undefined;
   /** How many attempts the call may make at most, the first one included. The policy's own
    * limits hold besides; the outcome's `reason` is `attempts` where this was the limit. */
   readonly attempts?: number | undefined;
@@ -114,6 +119,7 @@ export const CALL_OPTIONS: Members<CallOptions> = {
   clock: ifGiven(clock),
   seed: optional(seed),
   maxWait: optional(duration),
+  spread: optional(spread),
   attempts: optional(count),
   repair: anything,
   ready: optional(ready),

@@ -168,8 +168,7 @@ export class Task {
   async choosePolicy(): Promise<void> {
     const { policy, why } = await this.policy.inForce();
     const isFollowed = policy !== this.policy;
-    const { maxWait } = this.#options;
-    this.policy = maxWait === undefined ? policy : await policy.withWindow(maxWait);
+    this.policy = await policy.with(this.#options);
     if (isFollowed) {
       const [digest, release] = [await policy.digest(), await policy.release()];
       this.tell({ type: "policyInForce", digest, release, why });

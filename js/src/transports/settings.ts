@@ -60,7 +60,8 @@ const label: typeof anything = (value, name) => {
 
 const OPTIONS: Members<TransportOptions> = {
   ...{ signal: CALL_OPTIONS.signal, clock: CALL_OPTIONS.clock, seed: CALL_OPTIONS.seed },
-  ...{ maxWait: CALL_OPTIONS.maxWait, attempts: CALL_OPTIONS.attempts },
+  ...{ maxWait: CALL_OPTIONS.maxWait, spread: CALL_OPTIONS.spread },
+  attempts: CALL_OPTIONS.attempts,
   ...{ observe: anything, secrets: CALL_OPTIONS.secrets },
   ...{ attemptTimeout: FAILURE_OPTIONS.attemptTimeout, on: FAILURE_OPTIONS.on },
   onlyRequest: anything,
@@ -213,11 +214,12 @@ export class Settings {
 
   /** How that is carried out. */
   way({ url, isHostKnown, signal: own }: Asked): Way {
-    const { maxWait, attempts, attemptTimeout, on, onlyRequest, ...others } = this.#options;
-    const { signal, observe, secrets, clock, seed } = others;
+    const { maxWait, spread, attempts, attemptTimeout, on, ...others } = this.#options;
+    const { onlyRequest, signal, observe, secrets, clock, seed } = others;
     const { ready, address } = this.#lookedAt(isHostKnown ? url : undefined);
     const options: RunOptions = {
-      ...{ maxWait, attempts, attemptTimeout, on, onlyRequest, observe, secrets, clock, seed },
+      ...{ maxWait, spread, attempts, attemptTimeout, on },
+      ...{ onlyRequest, observe, secrets, clock, seed },
       ...{ signal: bothOf(signal ?? undefined, own), ready },
     };
     return { options, address };

@@ -54,6 +54,19 @@ export const duration: Check = (value, name) => {
   }
 };
 
+/** The widest spread that a policy can be given, in milliseconds (a choice: far above any that
+ * keeps a fleet apart). */
+const MAX_SPREAD = 3_600_000;
+
+/** Wants a spread of woken callers, in milliseconds. */
+export const spread: Check = (value, name) => {
+  const us = micros(value as number, name);
+  if (us < 1 || us > MAX_SPREAD * MICROS) {
+    const bounds = `above 0 and at most ${MAX_SPREAD}`;
+    throw new RangeError(`outlast: ${name} is ${value} ms, and must be ${bounds}`);
+  }
+};
+
 /** Wants a seed of the jitter. */
 export const seed = wants(
   `an integer from 0 to ${MAX_INTEGER}`,

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import {
@@ -9,12 +11,24 @@ import {
   Indeterminate,
   outcomeOf,
   Policy,
+  type RetryOptions,
   retry,
   runCommand,
 } from "outlast";
 import { noRetries, setRetries, virtualTime } from "outlast/testing";
 import { plain } from "../evidence/clients.js";
-import { closedPort, counting, listen, READ, refused, reset, thrown, WRITE } from "../helpers.js";
+import {
+  closedPort,
+  counting,
+  folder,
+  listen,
+  READ,
+  ROOT,
+  refused,
+  reset,
+  thrown,
+  WRITE,
+} from "../helpers.js";
 
 const ended = (asked: Promise<unknown>) => asked.then(outcomeOf, outcomeOf);
 
@@ -78,6 +92,48 @@ test("a built-in policy's document is that policy, but for what is changed", asy
   });
   await assert.rejects(without.withMaxWait(1000), /no budget of the document has a window/);
   await assert.rejects(without.withMaxWait(0), /maxWait is 0 ms, and must be above 0/);
+});
+
+const table = JSON.parse(readFileSync(join(ROOT, "../host/testdata/spread.json"), "utf8"));
+
+/** The policy of the table that all hosts play, with a wake. */
+function waking(wake: object | null): Promise<Policy> {
+  const { away, ...others } = table.policy.budgets;
+  const budgets = { ...others, away: wake ? { ...away, wake } : away };
+  return Policy.load({ ...table.policy, budgets });
+}
+
+test("spread: another one, by the table of every host", async () => {
+  for (const { name, wake, spread_us: us, becomes } of table.cases) {
+    const changed = await (await waking(wake)).withSpread(us / 1000);
+    assert.deepEqual(await changed.document(), await (await waking(becomes)).document(), name);
+  }
+  for (const us of table.wrong_us) {
+    const text = new RegExp(`spread is ${us / 1000} ms, and must be above 0 and at most 3600000`);
+    for (const wake of [null, table.cases[0].wake]) {
+      await assert.rejects((await waking(wake)).withSpread(us / 1000), text);
+    }
+  }
+});
+
+test("spread: that of a call comes before its policy's, wherever that comes from", async (t) => {
+  const wide = await (await Policy.load("network")).withSpread(60_000);
+  const followed = await Policy.follow(folder(t), "network");
+  const ready = { watch: () => ({ seen: () => ({ rose: "ready", down: false }), stop() {} }) };
+  await virtualTime(async (clock) => {
+    /** Milliseconds from the server's return to the attempt. */
+    const woken = async (options: RetryOptions<never>) => {
+      const began = clock.now();
+      const of = { ...options, ready, seed: 1, attempts: 2 } as const;
+      await ended(retry(thrown(refused()), READ, of as never));
+      return clock.now() - began;
+    };
+    assert.ok((await woken({})) < 30);
+    for (const options of [{}, { maxWait: 60_000 }, { policy: wide }, { policy: followed }]) {
+      // The seed's second number is three quarters.
+      assert.equal(Math.round(await woken({ ...options, spread: 2000 })), 1492);
+    }
+  });
 });
 
 test("on: further errors that mean that the server is away", async () => {
@@ -179,6 +235,8 @@ test("limits that are none are refused", async () => {
     [{ attempts: 1.5 }, /attempts is 1.5/],
     [{ maxWait: -1 }, /maxWait is -1 ms, and must be above 0/],
     [{ maxWait: "60s" }, /must be a number of milliseconds/],
+    [{ spread: 0 }, /spread is 0 ms, and must be above 0 and at most 3600000/],
+    [{ spread: "5s" }, /spread is "5s", and must be a number of milliseconds/],
     [{ attemptTimeout: 0 }, /attemptTimeout is 0, and must be above 0/],
     [{ on: Error }, /on is .* must be an array of classes/],
   ] as const) {

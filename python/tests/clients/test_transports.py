@@ -366,6 +366,7 @@ def test_options_that_cannot_be(client: str) -> None:
         ({"budget": 0}, ValueError),
         ({"attempts": 0}, ValueError),
         ({"max_wait": 0}, ValueError),
+        ({"spread": 3601}, ValueError),
         ({"ready": "nowhere"}, ValueError),
         ({"policy": "nosuch"}, outlast.PolicyError),
     ):

@@ -200,6 +200,32 @@ def test_wherever_a_policy_may_be(folder: Path, clock: VirtualClock) -> None:
     assert session.policy.digest == own != policy.digest
 
 
+def test_what_a_caller_changes_of_it(folder: Path, clock: VirtualClock) -> None:
+    """It is what is in force that is changed, and what is told is what was published."""
+    release(folder, 1, max_wait="100s")
+    policy = Policy.follow(folder, "network")
+    own = policy.with_max_wait(7).with_spread(5)
+    for changed in (own, pickle.loads(pickle.dumps(own))):
+        budget = changed.document["budgets"]["unavailable"]
+        assert (budget["max_wait"], budget["wake"]["spread"]) == ("7s", "5s")
+    assert own.release == policy.release
+    with pytest.raises(ValueError, match="max_wait is 0, and must be above 0"):
+        policy.with_max_wait(0)
+
+    release(folder, 2, base="2s")
+    event = told(own)
+    assert (event.digest, event.release) == (policy.digest, policy.release)
+    began = clock.now()
+    with pytest.raises(outlast.Exhausted) as raised:
+        outlast.retry(remote=True, write=False, policy=policy, max_wait=7)(refuse)()
+    assert clock.now() - began == pytest.approx(7)
+    assert raised.value.outcome.attempts == 4  # after 2, 6 and 7 s
+
+
+def refuse() -> None:
+    raise ConnectionRefusedError(111, "Connection refused")
+
+
 def test_it_can_be_pickled_and_keeps_what_it_holds(folder: Path) -> None:
     release(folder, 7)
     policy = pickle.loads(pickle.dumps(Policy.follow(folder, "network")))

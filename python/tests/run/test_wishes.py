@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 import trio
 
 import outlast
-from outlast import Policy, PolicyError
+from outlast import Policy, PolicyError, ready
 from outlast import events as e
 from outlast.testing import VirtualClock, no_retries
 
@@ -53,8 +56,67 @@ def test_windows_that_cannot_be(tmp_path: Path) -> None:
     document["budgets"]["unavailable"] = {**document["budgets"]["busy"]}
     with pytest.raises(PolicyError, match="no budget has a max_wait"):
         Policy(document, check=False).with_max_wait(60)
-    with pytest.raises(PolicyError, match="is followed"):
-        Policy.follow(tmp_path, "network").with_max_wait(60)
+
+
+SPREAD = json.loads((Path(__file__).parents[3] / "host" / "testdata" / "spread.json").read_text())
+
+
+def waking(wake: dict[str, Any] | None, **options: Any) -> Policy:
+    """The policy of the table that all hosts play, with a wake."""
+    document = deepcopy(SPREAD["policy"])
+    if wake is not None:
+        document["budgets"]["away"]["wake"] = wake
+    return Policy(document, **options)
+
+
+@pytest.mark.parametrize("case", SPREAD["cases"], ids=lambda case: case["name"])
+@pytest.mark.parametrize("check", [True, False])
+def test_another_spread(case: dict[str, Any], check: bool) -> None:
+    changed = waking(case["wake"], check=check).with_spread(case["spread_us"] / 1e6)
+    assert changed.document == waking(case["becomes"]).document
+
+
+@pytest.mark.parametrize("us", SPREAD["wrong_us"])
+def test_spreads_that_cannot_be(us: int, tmp_path: Path) -> None:
+    for policy in (Policy("network"), waking(None), Policy.follow(tmp_path, "network")):
+        with pytest.raises(ValueError, match=r"spread is .*, and must be above 0 s and at most"):
+            policy.with_spread(us / 1e6)
+        with pytest.raises(TypeError, match="spread is '5s', and must be a number of seconds"):
+            policy.with_spread("5s")  # type: ignore[arg-type]
+
+
+class Back:
+    """Sees a server that is ready at once."""
+
+    def watch(self, eager: bool, news: Callable[[], object]) -> Back:
+        return self
+
+    def seen(self) -> ready.Seen:
+        return ready.Seen("ready", False)
+
+    def stop(self) -> None:
+        pass
+
+
+def test_a_spread_comes_before_the_policys(tmp_path: Path) -> None:
+    """The seed's second number is three quarters of it."""
+    wide = Policy("network").with_spread(60)
+    followed = Policy.follow(tmp_path, "network")
+
+    def delays(**options: Any) -> list[float]:
+        """Seconds from the server's return to the attempt."""
+        seen: list[e.Event] = []
+        ask = outlast.retry(**READ, attempts=2, seed=1, ready=Back(), **options)(refuse)
+        with outlast.options(observe=seen.append):
+            ended(ask)
+            with outlast.options(spread=0.2):
+                ended(ask)
+        return [event.delay for event in seen if isinstance(event, e.Waiting) and event.again]
+
+    assert delays() == [0.022373, 0.149156]
+    wishes: list[dict[str, Any]] = [{}, {"max_wait": 60}, {"policy": wide}, {"policy": followed}]
+    for wish in wishes:
+        assert delays(**wish, spread=0.1) == [0.074578, 0.149156]
 
 
 def test_which_statuses_a_policy_may_wait_for(tmp_path: Path) -> None:

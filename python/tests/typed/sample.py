@@ -100,9 +100,10 @@ async def uses(client: Client) -> None:
     async for attempt in outlast.attempts(remote=True, write=False, on=(KeyError,)):
         with attempt:
             assert_type(attempt.number, int)
-    with outlast.options(budget=5, attempts=2):
+    with outlast.options(budget=5, spread=5, attempts=2):
         plain("u")
     assert_type(outlast.Policy("network").with_max_wait(60), outlast.Policy)
+    assert_type(outlast.Policy("network").with_spread(5), outlast.Policy)
     transport = outlast.clients.httpx.Transport(max_wait=60, repeatable=["PUT /notes/*"])
     httpx.Client(transport=transport)
     httpx2.Client(transport=outlast.clients.httpx2.Transport(httpx2.HTTPTransport(), attempts=2))

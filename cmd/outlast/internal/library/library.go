@@ -93,7 +93,7 @@ func LoadFollowed(dir, nameOrFile string) (p *host.Policy, why, err error) {
 }
 
 // Adjusted is the policy with another window and another spread, where they are
-// given. Where no wait is cut short there is nothing to spread.
+// given.
 func Adjusted(p *host.Policy, maxWait, spread *time.Duration) (_ *host.Policy, err error) {
 	if maxWait != nil {
 		if *maxWait < time.Microsecond {
@@ -103,7 +103,7 @@ func Adjusted(p *host.Policy, maxWait, spread *time.Duration) (_ *host.Policy, e
 			return nil, exit.Unusable(err)
 		}
 	}
-	if err := CheckSpread(spread); err != nil || spread == nil || p.Spread() == 0 {
+	if err := CheckSpread(spread); err != nil || spread == nil {
 		return p, err
 	}
 	if p, err = p.WithSpread(*spread); err != nil {

@@ -22,7 +22,7 @@ const DefaultMaxWait = 150 * time.Second
 // The spread of woken callers, and its bound.
 const (
 	defaultSpread = 30 * time.Millisecond // that of the built-in policy omnigraph
-	MaxSpread     = time.Hour             // a choice: far above any that keeps a fleet apart
+	MaxSpread     = host.MaxSpread
 )
 
 // Bounds of a policy document's words (see abi/ABI.md).

@@ -26,6 +26,8 @@ class ClientOptions(TypedDict, total=False):
     Attributes:
         policy: Decides; ``"network"`` if there is none.
         max_wait: Another window for it, in seconds.
+        spread: How far apart requests start that see their server return, in seconds, as
+            ``Policy.with_spread`` has it; else the policy's.
         attempts: How many a request may take, with the first; 1 turns trying again off.
         budget: The total budget of one request, in seconds, with its waits.
         repeatable: Writes that may be applied twice without harm; these are tried again
@@ -52,6 +54,7 @@ class ClientOptions(TypedDict, total=False):
 
     policy: Document | str
     max_wait: float | None
+    spread: float | None
     attempts: int | None
     budget: float | None
     repeatable: Routes
@@ -92,7 +95,9 @@ class Settings:
         overrides.check(options, ClientOptions, "outlast.clients.ClientOptions")
         self.reraise = options.get("reraise", True)
         self._single = single
-        self._policy = chosen(options.get("policy", FUNCTIONS), options.get("max_wait"))
+        self._policy = chosen(
+            options.get("policy", FUNCTIONS), options.get("max_wait"), options.get("spread")
+        )
         self._attempts = options.get("attempts")
         self._budget = options.get("budget")
         self._label = options.get("label", "")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,8 @@ class Document:
     """A policy as data: its name, its document, and how a request names it.
     :class:`outlast.Policy` adds the ways to carry out a call.
     """
+
+    _published: Document | None = None
 
     def __init__(
         self,
@@ -144,18 +148,38 @@ class Document:
 
     def with_max_wait(self, seconds: float) -> Self:
         """The same policy with another window: that of each budget which has one. Its
-        document is checked at the first failure.
+        document is checked at the first failure. Of a policy that is followed, what is in
+        force then is changed.
 
         Args:
             seconds: Above 0, from the first failure seen on.
 
         Raises:
-            PolicyError: If no budget has a window, or the policy is followed: then its
-                window is for whoever publishes it to change.
+            PolicyError: If no budget has a window; of a policy that is followed, at the
+                first failure.
             TypeError: If *seconds* is no number.
             ValueError: If it is out of bounds.
         """
-        return _with_max_wait(self, wire.micros(seconds, "max_wait"))  # type: ignore[return-value]
+        return self._with(_with_max_wait, wire.duration(seconds, "max_wait"))
+
+    def with_spread(self, seconds: float) -> Self:
+        """The same policy with another spread: how far apart callers start that see their
+        server return, each at a moment of its own within so long. It is that of each budget
+        whose waits may be cut short; where there is none, nothing is changed. Otherwise as
+        :meth:`with_max_wait`.
+
+        Args:
+            seconds: Above 0, and at most 3600. ``outlast verify --callers`` says how wide
+                that of a fleet must be.
+
+        Raises:
+            TypeError: If *seconds* is no number.
+            ValueError: If it is out of bounds.
+        """
+        return self._with(_with_spread, wire.duration(seconds, "spread", MAX_SPREAD))
+
+    def _with(self, change: Callable[[Document, int], Document], us: int) -> Self:
+        return change(self, us)  # type: ignore[return-value]
 
     def waits_for(self, status: int) -> bool:
         """Whether a rule that tries again may be one for an answer with an HTTP status.
@@ -175,6 +199,11 @@ class Document:
         followed.
         """
         return self._release
+
+    @property
+    def published(self) -> Document:
+        """The policy without what a caller has changed of it."""
+        return self._published or self
 
     @property
     def asks_failures(self) -> bool:
@@ -235,24 +264,62 @@ def _asks(text: str) -> bool:
         return False
 
 
-def chosen(policy: Document | str, max_wait: float | None) -> Document:
-    """The policy that a caller names or gives, with another window if it wants one."""
+def chosen(policy: Document | str, max_wait: float | None, spread: float | None) -> Document:
+    """The policy that a caller names or gives, with another window and another spread if it
+    wants them.
+    """
     named = Document(policy) if isinstance(policy, str) else policy
-    return named if max_wait is None else named.with_max_wait(max_wait)
+    if max_wait is not None:
+        named = named.with_max_wait(max_wait)
+    return named if spread is None else named.with_spread(spread)
+
+
+MAX_SPREAD = 3600 * wire.MICROS_PER_SECOND
+"""Microseconds (a choice: far above any spread that keeps a fleet apart)."""
+
+
+# A call that is made again gets the same from these two, checked once.
 
 
 @lru_cache(maxsize=64)
-def _with_max_wait(policy: Document, micros: int) -> Document:
-    """A call that is made again gets the same, checked once."""
-    if micros < 1:
-        raise ValueError(f"outlast: max_wait is {wire.seconds(micros)!r}, and must be above 0 s")
+def _with_max_wait(policy: Document, us: int) -> Document:
     document = json.loads(policy._source())
     windows = [b for b in document.get("budgets", {}).values() if "max_wait" in b]
     if not windows:
         raise PolicyError(policy.name, "invalid_policy", "no budget has a max_wait to be changed")
     for budget in windows:
-        budget["max_wait"] = f"{micros}us"
-    return type(policy)(document, check=False, plugin=policy.plugin)
+        budget["max_wait"] = f"{us}us"
+    return _changed(policy, document)
+
+
+@lru_cache(maxsize=64)
+def _with_spread(policy: Document, us: int) -> Document:
+    document = json.loads(policy._source())
+    wakes = [b["wake"] for b in document.get("budgets", {}).values() if b.get("wake")]
+    if not wakes:
+        return policy
+    for wake in wakes:
+        wake["spread"] = f"{us}us"
+        # What bounds its growth must not be less.
+        if "spread_cap" in wake and _micros(wake["spread_cap"]) < us:
+            wake["spread_cap"] = wake["spread"]
+    return _changed(policy, document)
+
+
+def _changed(policy: Document, document: dict[str, Any]) -> Document:
+    changed = type(policy)(document, check=False, plugin=policy.plugin)
+    changed._release = policy._release
+    changed._published = policy.published
+    return changed
+
+
+_UNITS = {"us": 1, "ms": 1000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+
+
+def _micros(duration: str) -> Decimal:
+    """A duration of a document as microseconds. What is wrong with it, the plugin finds."""
+    parts = re.findall(r"([0-9.]+)(us|ms|s|m|h)", duration)
+    return sum((Decimal(number) * _UNITS[unit] for number, unit in parts), Decimal())
 
 
 ANY = -1

@@ -13,9 +13,13 @@ from . import folder as folders
 from .document import Document, is_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
     from .folder import Release, Stamp
+
+    Change = Callable[[Document, int], Document]
 
 _taking = threading.RLock()  # held for a comparison; never while a file is read or checked
 if hasattr(os, "register_at_fork"):
@@ -57,6 +61,8 @@ class Followed(Document):
         self._kind = kind
         self._folder = folder
         self._seen: _Seen | None = None
+        self._of: Followed | None = None  # of which it is, with what a caller has changed
+        self._changes: tuple[tuple[Change, int], ...] = ()
 
     def in_force(self) -> tuple[Document, Exception | None]:
         """See :meth:`Document.in_force`.
@@ -64,6 +70,11 @@ class Followed(Document):
         Raises:
             PolicyError: If nothing can be used, and nothing could before.
         """
+        if self._of is not None:
+            policy, why = self._of.in_force()
+            for change, us in self._changes:
+                policy = change(policy, us)
+            return policy, why
         stamp = folders.look(folders.path_of(self._folder, self._name))
         seen = self._seen
         if seen is None or not seen.same(stamp):
@@ -137,8 +148,8 @@ class Followed(Document):
         """Of what is in force now."""
         return self.in_force()[0].waits_for(status)
 
-    def with_max_wait(self, seconds: float) -> Self:
-        """See :meth:`Document.with_max_wait`."""
-        raise PolicyError(
-            self._name, "invalid_policy", f"it is followed, so max_wait={seconds} cannot change it"
-        )
+    def _with(self, change: Change, us: int) -> Self:
+        changed = object.__new__(type(self))
+        vars(changed).update(vars(self), _of=self._of or self)
+        changed._changes = (*self._changes, (change, us))
+        return changed

@@ -28,6 +28,7 @@ class AttemptsOptions(RunOptions, total=False):
     refuses_before_acting: bool
     budget: float | None
     max_wait: float | None
+    spread: float | None
     attempts: int | None
     on: type[Exception] | tuple[type[Exception], ...]
     label: str
@@ -62,7 +63,8 @@ def attempts(*, remote: bool, write: bool, **options: Unpack[AttemptsOptions]) -
     from .task import Task
 
     rest: dict[str, Any] = {**options}
-    policy = chosen(rest.pop("policy", FUNCTIONS), rest.pop("max_wait", None))
+    wanted = rest.pop("policy", FUNCTIONS)
+    policy = chosen(wanted, rest.pop("max_wait", None), rest.pop("spread", None))
     on, most = rest.pop("on", ()), rest.pop("attempts", None)
     reraise = rest.pop("reraise", False)
     run: Any = {name: rest.pop(name) for name in OPTIONS & rest.keys()}

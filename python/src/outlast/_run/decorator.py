@@ -62,6 +62,7 @@ def retry(
     refuses_before_acting: bool = False,
     budget: float | None = None,
     max_wait: float | None = None,
+    spread: float | None = None,
     attempts: int | None = None,
     attempt_timeout: float | None = None,
     on: type[Exception] | tuple[type[Exception], ...] = (),
@@ -93,6 +94,8 @@ def retry(
             ``None``: no limit but the policy's own.
         max_wait: Another window for the policy, in seconds, as
             ``Policy.with_max_wait`` gives it; ``None``: its own.
+        spread: Another spread for the policy, in seconds, as ``Policy.with_spread``
+            gives it; ``None``: its own.
         attempts: How many there may be, with the first, whatever they meet; 1 turns
             trying again off. ``None``: as many as the policy wants.
         attempt_timeout: Seconds that one attempt may take, of a coroutine function: it is
@@ -124,9 +127,9 @@ def retry(
     """
     from .task import Task
 
-    decides = chosen(policy, max_wait)
-    if attempt_timeout is not None and wire.micros(attempt_timeout, "attempt_timeout") < 1:
-        raise ValueError(f"outlast: attempt_timeout is {attempt_timeout!r}, and must be above 0 s")
+    decides = chosen(policy, max_wait, spread)
+    if attempt_timeout is not None:
+        wire.duration(attempt_timeout, "attempt_timeout")
     call = Call(
         remote=remote,
         write=write,

@@ -26,6 +26,7 @@ class CallOptions(TypedDict, total=False):
 
     policy: Document | str
     max_wait: float | None
+    spread: float | None
     attempts: int | None
     budget: float | None
     repeatable: bool

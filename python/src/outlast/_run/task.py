@@ -128,8 +128,8 @@ class Task:
         """The task with what a caller wants of one call."""
         task = copy(self)
         wanted: dict[str, Any] = {**options}
-        policy, max_wait = wanted.pop("policy", task.policy), wanted.pop("max_wait", None)
-        task.policy = chosen(policy, max_wait)
+        policy = wanted.pop("policy", task.policy)
+        task.policy = chosen(policy, wanted.pop("max_wait", None), wanted.pop("spread", None))
         task.attempts = _counted(wanted.pop("attempts", task.attempts))
         task.ready = _looks(wanted.pop("ready", task.ready))
         task._observe = wanted.pop("observe", task._observe)
@@ -151,7 +151,8 @@ class Task:
             return self
         task = copy(self)
         task.policy = policy
-        task.tell(events.PolicyInForce, digest=policy.digest, release=policy.release, why=why)
+        digest = policy.published.digest
+        task.tell(events.PolicyInForce, digest=digest, release=policy.release, why=why)
         return task
 
     def look_on(self, outer: Requests | Request | None) -> Requests | None:

@@ -55,6 +55,25 @@ def micros(seconds: float, field: str) -> int:
     return us
 
 
+def duration(seconds: float, field: str, most: int = MAX_INTEGER) -> int:
+    """Seconds above 0 as whole microseconds, to the nearest.
+
+    Args:
+        seconds: A number of at least 1 microsecond.
+        field: What it is, for the error.
+        most: The most microseconds that it may be.
+
+    Raises:
+        TypeError: If *seconds* is not a number.
+        ValueError: If it is out of bounds.
+    """
+    us = micros(seconds, field)
+    if not 1 <= us <= most:
+        bound = f" and at most {most // MICROS_PER_SECOND} s" if most < MAX_INTEGER else ""
+        raise ValueError(f"outlast: {field} is {seconds!r}, and must be above 0 s{bound}")
+    return us
+
+
 def seconds(us: int) -> float:
     """Microseconds of the wire as seconds."""
     return us / MICROS_PER_SECOND
