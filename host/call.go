@@ -167,9 +167,12 @@ func (d *driver) wait(ctx context.Context, a *abi.Action) (abi.Slept, error) {
 	return d.slept(ctx, abi.WaitFull, "", err)
 }
 
-// full is how a wait that is over ended, in a word that the plugin knows.
+// full is how a wait that is over ended, in a word that the plugin knows. Of attempts
+// that are counted none is left out: the last one would wait for the deadline.
 func (d *driver) full(ctx context.Context, seen Seen) abi.Wait {
 	switch {
+	case d.task.Attempts > 0:
+		return abi.WaitFull
 	case seen.Down && d.knows(ctx, minorDown):
 		return abi.WaitDown
 	case seen.NotReady && d.knows(ctx, minorNotReady):

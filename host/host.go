@@ -91,8 +91,9 @@ type Task struct {
 	Spread time.Duration
 
 	// Attempts is the most attempts that this call makes, the first one included,
-	// whatever the policy leaves room for; 0: the policy alone decides. A call that
-	// ends by it is exhausted, for abi.ReasonAttempts, and names no budget.
+	// whatever the policy leaves room for; 0: the policy alone decides. None of them is
+	// left out while the server is seen to be down. A call that ends by it is exhausted,
+	// for abi.ReasonAttempts, and names no budget.
 	Attempts int64
 
 	// AttemptTimeout ends the context of an attempt that takes longer, in real time;

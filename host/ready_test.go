@@ -172,6 +172,25 @@ func TestAttemptsAreLeftOut(t *testing.T) {
 	})
 }
 
+// Who says how many attempts a call makes also says how long it takes: by the
+// schedule, however down its server is seen to be.
+func TestOfCountedAttemptsNoneIsLeftOut(t *testing.T) {
+	throughAll(t, func(t *testing.T, d door) {
+		plain, want := outageTask(&virtual.Clock{}, time.Hour, 0)
+		task, starts := watchedTask(t, time.Hour)
+		for _, each := range []*host.Task{plain, task} {
+			each.Attempts = 3
+			o, err := d.run(compiled, t.Context(), each)
+			if err != nil || o.Attempts != 3 || o.Reason != abi.ReasonAttempts {
+				t.Errorf("%+v, %v", o, err)
+			}
+		}
+		if diff := cmp.Diff(*want, *starts); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // An instance that dies after it was told how a wait ended: the next one is told
 // again, and nothing is spent twice.
 func TestInstancesAreReplacedWhileSomebodyWatches(t *testing.T) {

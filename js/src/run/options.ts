@@ -45,8 +45,8 @@ export interface CallOptions {
    * is for a fleet; `outlast verify --callers` says how wide. Of a policy that cuts no wait short
    * nothing is changed. */
   readonly spread?: number | undefined;
-  /** How many attempts the call may make at most, the first one included. The policy's own
-   * limits hold besides; the outcome's `reason` is `attempts` where this was the limit. */
+  /** How many attempts the call may make at most, the first one included. None of them is left
+   * out while the server is seen to be down. The policy's own limits hold besides; the outcome's `reason` is `attempts` where this was the limit. */
   readonly attempts?: number | undefined;
   /** Repairs what the policy asks for, and gives the result of that; without it a repair
    * that is asked for has failed. */

@@ -315,7 +315,9 @@ class Driver {
     const after = wake.after - decided;
     const woken = await watch.wait(task.clock, { delay, wake: { ...wake, after } }, task.signal);
     this.#unwatched(watch.why);
-    const isDown = watch.down && (await task.policy.dialect()).minor >= DOWN;
+    // Of attempts that are counted none is left out: the last one would wait for the deadline.
+    const mayLeaveOut = watch.down && !task.isCounted;
+    const isDown = mayLeaveOut && (await task.policy.dialect()).minor >= DOWN;
     return woken ?? (isDown ? "down" : undefined);
   }
 

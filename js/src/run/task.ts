@@ -90,6 +90,11 @@ export class Task {
     return attempt > most ? { reason: "attempts", text } : undefined;
   }
 
+  /** The caller has said how many attempts it may make. */
+  get isCounted(): boolean {
+    return this.#options.attempts !== undefined;
+  }
+
   /** The first attempt, if it has been made. */
   get first(): First | undefined {
     return this.#own.first;

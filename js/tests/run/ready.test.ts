@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { type CallEvent, outcomeOf, Policy, type Readiness, retry, runCommand } from "outlast";
+import {
+  type CallEvent,
+  outcomeOf,
+  Policy,
+  type Readiness,
+  type RunOptions,
+  retry,
+  runCommand,
+} from "outlast";
 import { virtualTime } from "outlast/testing";
 import {
   after,
@@ -106,6 +114,28 @@ test("attempts that would fail are left out, but never the deadline's", async ()
     const work = thrown(refused());
     const error = await retry(work, READ, { ready }).catch((e: unknown) => e);
     assert.deepEqual([outcomeOf(error)?.attempts, clock.now()], [2, 150_000]);
+  });
+});
+
+test("of a call that may make so many attempts none is left out", async () => {
+  await virtualTime(async (clock) => {
+    const told = new Set<string>();
+    const observe = ({ type }: CallEvent) => void told.add(type);
+    const ended = async (options: RunOptions) => {
+      const began = clock.now();
+      const error = await retry(thrown(refused()), READ, {
+        ...options,
+        attempts: 3,
+        seed: 1,
+      }).catch((e: unknown) => e);
+      const { attempts, reason } = outcomeOf(error)!;
+      return [attempts, reason, Math.round(clock.now() - began)];
+    };
+    const [attempts, reason, took] = await ended({});
+    assert.deepEqual([attempts, reason], [3, "attempts"]);
+    const watched = { ready: always(undefined, true), observe };
+    assert.deepEqual(await ended(watched), [attempts, reason, took]);
+    assert.ok(!told.has("leftOut"));
   });
 });
 

@@ -483,6 +483,18 @@ def test_attempts_in_vain_are_left_out(drive: Drive, seen: Seen, events: list[e.
     assert eyes.open == 0
 
 
+@pytest.mark.parametrize("seen", [Seen(down=True), Seen(not_ready=True)])
+def test_of_counted_attempts_none_is_left_out(seen: Seen, events: list[e.Event]) -> None:
+    def ask() -> None:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    options: dict[str, Any] = {"policy": policy("10ms", cap="1s"), "ready": Eyes(seen)}
+    with pytest.raises(outlast.Exhausted) as raised:
+        outlast.retry(remote=True, write=False, attempts=3, **options)(ask)()
+    assert (raised.value.outcome.attempts, raised.value.outcome.reason) == (3, "attempts")
+    assert not any(isinstance(event, e.LeftOut) for event in events)
+
+
 @pytest.mark.parametrize("drive", DRIVERS)
 def test_an_older_plugin_is_told_what_it_knows(
     drive: Drive, events: list[e.Event], monkeypatch: pytest.MonkeyPatch

@@ -97,7 +97,8 @@ def retry(
         spread: Another spread for the policy, in seconds, as ``Policy.with_spread``
             gives it; ``None``: its own.
         attempts: How many there may be, with the first, whatever they meet; 1 turns
-            trying again off. ``None``: as many as the policy wants.
+            trying again off. None of them is left out while the server is seen to be down.
+            ``None``: as many as the policy wants.
         attempt_timeout: Seconds that one attempt may take, of a coroutine function: it is
             cancelled then. What a write had done by then is seen or unknown, as for any
             other time limit.

@@ -293,7 +293,8 @@ class Driver:
         if done.value is not None:
             self._watching.end()  # it must be seen away again before it can come back
             self._noticed(events.Woken, by=done.value)
-        elif (why := watch.left_out(task.policy.plugin)) is not None:
+        # Of attempts that are counted none is left out: the last would wait for the deadline.
+        elif not self._most and (why := watch.left_out(task.policy.plugin)) is not None:
             self._noticed(events.LeftOut, not_ready=why == "not_ready")
             done = Done(why)
         return done
