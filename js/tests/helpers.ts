@@ -5,9 +5,11 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -128,6 +130,23 @@ export function certificate(path: string): { key: Buffer; cert: Buffer } {
   const to = ["-nodes", "-keyout", key, "-out", cert, "-days", "1", "-subj", "/CN=localhost"];
   execFileSync("openssl", [...made, ...to], { stdio: "ignore" });
   return { key: readFileSync(key), cert: readFileSync(cert) };
+}
+
+/** A server with TLS that takes part in no handshake for half a second, and then in all; gives its
+ * address, and what it was sent. */
+export async function slowToConnect(t: TestContext): Promise<[url: string, sent: string[]]> {
+  const sent: string[] = [];
+  const server = createSecureServer(certificate(folder(t)), async (asked, answer) => {
+    sent.push(`${asked.method} ${await text(asked)}`);
+    answer.end("well");
+  });
+  let opened: Promise<void> | undefined;
+  const port = await listen(t, async (socket) => {
+    opened ??= pause(500);
+    await opened;
+    server.emit("connection", socket);
+  });
+  return [`https://127.0.0.1:${port}/`, sent];
 }
 
 /** A policy document that waits for what comes with exit code 7. */

@@ -5,7 +5,7 @@ import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { meaningOf } from "./failures.js";
 import { around, before } from "./methods.js";
-import { findPools, foundBy, madeByUndici } from "./pools.js";
+import { findPools, foundBy, madeByUndici, type UndiciRequest } from "./pools.js";
 import { Requests } from "./requests.js";
 import { carry, undiciConnects } from "./sockets.js";
 import {
@@ -20,6 +20,7 @@ import {
   markCarrier,
   on,
   type Request,
+  unsent,
 } from "./traffic.js";
 
 interface Unconnected {
@@ -32,7 +33,7 @@ const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /** Hears of the requests of `fetch` and undici. */
 export function hearUndici(): void {
-  type Message = { request: Request; error?: unknown };
+  type Message = { request: UndiciRequest; error?: unknown };
   const sockets = new WeakMap<Request, Socket>();
   findPools();
   on("undici:request:create", ({ request }: Message) => {
@@ -56,7 +57,13 @@ export function hearUndici(): void {
   on("undici:request:headers", ({ request }: Message) => left(request));
   on("undici:request:trailers", ({ request }: Message) => free(sockets.get(request)));
   on("undici:request:error", ({ request, error }: Message) => {
-    failed(request, error, isUnconnected(error) ? "unconnected" : undefined);
+    if (!request.abort && isUnconnected(error)) {
+      failed(request, error, "unconnected");
+    } else if (request.abort === null) {
+      unsent(request);
+    } else {
+      failed(request, error, undefined);
+    }
   });
 }
 

@@ -44,6 +44,8 @@ export class Requests {
   told: { readonly attempt: number; readonly signal: AbortSignal } | undefined;
   /** The server that its last request was sent to. */
   peer: Peer | undefined;
+  /** What was asked for its first request, if undici made that. */
+  dispatcher: object | undefined;
   /** The origin that undici says its last request is for. */
   origin: unknown;
 
@@ -150,6 +152,11 @@ export class Requests {
     return Math.min(count, this.#until) > this.#elsewhere ? `meanwhile this process ${what}` : "";
   }
 
+  /** Its requests that were made, and neither sent nor ended. */
+  get open(): readonly object[] {
+    return [...this.#open];
+  }
+
   /** It made a request.
    * @internal */
   made(request: object): void {
@@ -159,11 +166,26 @@ export class Requests {
     this.#outer?.made(request);
   }
 
+  /** A dispatcher of undici's has been asked for a request, or will make it now.
+   * @internal */
+  dispatched(dispatcher: object, request: object): void {
+    this.dispatcher ??= dispatcher;
+    this.unsent(request);
+  }
+
   /** A request waits for a connection, and has not been made yet.
    * @internal */
   waits(request: object): void {
     this.#open.add(request);
     this.#outer?.waits(request);
+  }
+
+  /** A request that waits for a connection will not be made.
+   * @internal */
+  unmade(request: object): void {
+    this.#made++; // it was seen
+    this.#open.delete(request);
+    this.#outer?.unmade(request);
   }
 
   /** A request has been sent, or may have been.

@@ -164,6 +164,12 @@ export function endOf(error: unknown): Peer | undefined {
   return found && ends.get(found);
 }
 
+/** A request has failed that was given to no connection. The error may be others' too, such as the
+ * reason of an abort, so nothing is noted of that. */
+export function unsent(request: Request): void {
+  makers.get(request)?.unsent(request);
+}
+
 /** The requests of a connection tell of themselves. */
 export function markCarrier(socket: object, by = "others"): void {
   (socket as { [CARRIER]?: string })[CARRIER] ??= by;

@@ -3,6 +3,7 @@
 import { type Result, timed } from "../call/result.js";
 import { closesAtOnce } from "../evidence/look.js";
 import { putBack } from "../evidence/methods.js";
+import { takeBack } from "../evidence/pools.js";
 import { type Doubt, type Peer, Requests } from "../evidence/requests.js";
 import { startWatching } from "../evidence/watch.js";
 import { TimeLimit } from "./limit.js";
@@ -60,6 +61,9 @@ export async function makeAttempt(
     result = await (first?.result ?? task.around(number, started, make)).finally(putBack);
   } catch (error) {
     raised = { error };
+    if (limit.signal.aborted && !limit.abandoned) {
+      takeBack(requests);
+    }
     result = task.resultOf(error, requests, limit);
   }
   result = timed(result, started, task.now());

@@ -308,15 +308,16 @@ class Driver {
     if (delay <= 0) {
       return undefined;
     }
+    const over = task.waits();
     if (!watch) {
-      await task.clock.sleep(delay, task.signal);
+      await task.clock.sleep(delay, over);
       return undefined;
     }
     const after = wake.after - decided;
-    const woken = await watch.wait(task.clock, { delay, wake: { ...wake, after } }, task.signal);
+    const woken = await watch.wait(task.clock, { delay, wake: { ...wake, after } }, over);
     this.#unwatched(watch.why);
     // Of attempts that are counted none is left out: the last one would wait for the deadline.
-    const mayLeaveOut = watch.down && !task.isCounted;
+    const mayLeaveOut = watch.down && !task.isCounted && !over.aborted;
     const isDown = mayLeaveOut && (await task.policy.dialect()).minor >= DOWN;
     return woken ?? (isDown ? "down" : undefined);
   }

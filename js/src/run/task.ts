@@ -12,7 +12,7 @@ import { getHooks } from "../hooks/hooks.js";
 import { Secrets } from "../hooks/secrets.js";
 import type { Decider } from "../policy/decider.js";
 import { randomSeed } from "../policy/session.js";
-import { NEVER } from "../time/abort.js";
+import { either, NEVER } from "../time/abort.js";
 import { type Clock, currentClock, systemClock } from "../time/clock.js";
 import { isWatcher, type Watcher } from "../watch/readiness.js";
 import { watcherOf } from "../watch/watcher.js";
@@ -33,6 +33,8 @@ export interface Own {
   readonly first?: First | undefined;
   /** That each attempt makes one request. */
   readonly onlyRequest?: Claim;
+  /** Is asked as a wait begins for what else ends it: the next attempt is made then. */
+  waits?(): AbortSignal | undefined;
   /** Whether the last attempt has used up what it sent, so that it cannot be made again. */
   isSpent?(): boolean;
 }
@@ -102,6 +104,11 @@ export class Task {
 
   now(): number {
     return this.clock.now();
+  }
+
+  /** A wait begins; gives what ends it. */
+  waits(): AbortSignal {
+    return either(this.#options.signal, this.#own.waits?.()) ?? NEVER;
   }
 
   /** The caller's word that each attempt makes one request. */

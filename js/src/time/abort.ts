@@ -5,6 +5,14 @@ const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 /** A signal that nobody aborts. Making one for each call costs more than the rest of it. */
 export const NEVER: AbortSignal = new AbortController().signal;
 
+/** A signal that is aborted when one of two is, of which there may be one only, or none. */
+export function either(
+  one: AbortSignal | null | undefined,
+  other: AbortSignal | null | undefined,
+): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other ?? undefined);
+}
+
 /**
  * Calls back when a signal is aborted, unless it is forgotten before. However many wait on
  * one signal, it gets one listener: Node warns of more than ten.

@@ -212,8 +212,14 @@ class Attempt implements Hearer {
 
   abort(reason: unknown): void {
     this.#aborted ??= { reason };
-    if (!this.#isOver) {
-      this.controller?.abort(reason);
+    if (this.#isOver) {
+      return;
+    }
+    if (this.controller) {
+      this.controller.abort(reason);
+    } else {
+      this.failed(reason); // undici tells of no abort before there is a connection
+      this.#state = "dropped";
     }
   }
 

@@ -3,7 +3,8 @@
 import type { Call } from "../call/call.js";
 import { type Outcome, readOutcome } from "../call/outcome.js";
 import type { Result } from "../call/result.js";
-import type { Requests } from "../evidence/requests.js";
+import { onClose } from "../evidence/pools.js";
+import { Requests } from "../evidence/requests.js";
 import { retryAfterOf } from "../evidence/response.js";
 import { remember } from "../retry.js";
 import { currentAttempt } from "../run/attempt.js";
@@ -140,12 +141,15 @@ async function ride<A, B>(
     last?.drop();
     last = undefined;
   };
+  const closing = new Closing();
   const judge = async (attempt: number, sent: Promise<Answer<A>>): Promise<Result> => {
     try {
       last = await sent;
     } catch (error) {
       await address?.ended(error);
       throw error;
+    } finally {
+      closing.attempt = Requests.current();
     }
     const { status, retryAfter } = last;
     // After a failure a write may be in doubt.
@@ -174,6 +178,7 @@ async function ride<A, B>(
     isSpent: () => body.isSpent,
     // An answer's connection is not held while it waits.
     hooks: [({ type }) => type === "waiting" && drop()],
+    waits: () => closing.wait(),
     first: failed && first && { ...failed, result: first },
   };
   try {
@@ -196,5 +201,35 @@ async function ride<A, B>(
   } catch (error) {
     body.end?.(true);
     throw error;
+  } finally {
+    closing.forget();
+  }
+}
+
+/** Ends the wait of a request whose dispatcher is closed: the next attempt then gets the client's
+ * own error. But once: the next one may go through another dispatcher. */
+class Closing {
+  /** The last. */
+  attempt: Requests | undefined;
+  #forget: (() => void) | undefined;
+  #isOver = false;
+
+  /** A wait begins; gives what ends it. */
+  wait(): AbortSignal | undefined {
+    this.forget();
+    if (!this.attempt || this.#isOver) {
+      return undefined;
+    }
+    const closed = new AbortController();
+    this.#forget = onClose(this.attempt, () => {
+      this.#isOver = true;
+      closed.abort();
+    });
+    return closed.signal;
+  }
+
+  forget(): void {
+    this.#forget?.();
+    this.#forget = undefined;
   }
 }

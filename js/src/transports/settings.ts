@@ -16,6 +16,7 @@ import {
 } from "../run/options.js";
 import { hooksFor } from "../run/task.js";
 import { Telling } from "../run/telling.js";
+import { either } from "../time/abort.js";
 import { currentClock, systemClock } from "../time/clock.js";
 import { isWatcher, type Ready, ready } from "../watch/readiness.js";
 import { parseTarget } from "../watch/target.js";
@@ -220,7 +221,7 @@ export class Settings {
     const options: RunOptions = {
       ...{ maxWait, spread, attempts, attemptTimeout, on },
       ...{ onlyRequest, observe, secrets, clock, seed },
-      ...{ signal: bothOf(signal ?? undefined, own), ready },
+      ...{ signal: either(signal, own), ready },
     };
     return { options, address };
   }
@@ -257,8 +258,4 @@ export class Settings {
 
 function isPath(ready: unknown): ready is string {
   return typeof ready === "string" && ready.startsWith("/");
-}
-
-function bothOf(one?: AbortSignal, other?: AbortSignal): AbortSignal | undefined {
-  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }

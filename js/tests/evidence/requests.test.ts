@@ -187,9 +187,8 @@ test("a request that was aborted before it was sent has had no effects", async (
       httpsRequest(url, { method: "POST", signal }).on("error", reject).end("x");
     });
   assert.equal(await abortedEarly(t, byHttp), "none");
-  // fetch does not tell that it will not send what waits for a connection.
   const byFetch = (url: string, signal: AbortSignal) => fetch(url, { ...post, signal });
-  assert.equal(await abortedEarly(t, byFetch), "unknown");
+  assert.equal(await abortedEarly(t, byFetch), "none");
 });
 
 test("a request that was aborted after it was sent may have been applied", async (t) => {

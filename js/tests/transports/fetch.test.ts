@@ -20,7 +20,18 @@ import {
   withOptions,
 } from "outlast";
 import { noRetries, virtualTime } from "outlast/testing";
-import { closedPort, document, READ, refused, serve, shut, until } from "../helpers.js";
+import { Agent } from "undici";
+import {
+  closedPort,
+  document,
+  READ,
+  refused,
+  serve,
+  shut,
+  slowToConnect,
+  until,
+  WRITE,
+} from "../helpers.js";
 
 /** A server that answers with these statuses, the last one for ever, and what it was sent. */
 async function answering(t: TestContext, ...statuses: number[]) {
@@ -373,6 +384,25 @@ test("a request that takes too long is ended: a read is made again, a write is i
     await assert.rejects(fetch(url, { method: "POST" }), Indeterminate);
     assert.equal(asked, 3);
   });
+});
+
+test("a write that waits for a connection at its time limit is made again", async (t) => {
+  const connect = { rejectUnauthorized: false };
+  const ways = {
+    retryingFetch: (url: string, init: RequestInit) =>
+      retryingFetch({ attemptTimeout: 200, ready: false })(url, init),
+    "retry, and fetch": (url: string, init: RequestInit) =>
+      retry(({ signal }) => fetch(url, { ...init, signal }), WRITE, { attemptTimeout: 200 }),
+  };
+  for (const [name, ask] of Object.entries(ways)) {
+    const [url, sent] = await slowToConnect(t);
+    const dispatcher = new Agent({ connect });
+    t.after(() => dispatcher.destroy());
+    const answer = await ask(url, { method: "POST", body: "x", dispatcher } as RequestInit);
+    assert.equal(await answer.text(), "well", name);
+    await pause(300); // what was left behind would have been sent
+    assert.deepEqual(sent, ["POST x"], name);
+  }
 });
 
 test("secrets and a budget are as they are of retry", async () => {

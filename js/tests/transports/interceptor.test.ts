@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -18,7 +19,16 @@ import {
 import { virtualTime } from "outlast/testing";
 import * as undici7 from "undici";
 import * as undici6 from "undici6";
-import { closedPort, counting, patient, returning, serve, shut, until } from "../helpers.js";
+import {
+  closedPort,
+  counting,
+  patient,
+  returning,
+  serve,
+  shut,
+  slowToConnect,
+  until,
+} from "../helpers.js";
 import { undici8 } from "./clients.js";
 
 type Undici = typeof undici7;
@@ -322,6 +332,91 @@ for (const [version, undici] of VERSIONS) {
     });
   });
 
+  for (const how of ["close", "destroy"] as const) {
+    does(`${how}() ends a wait, with undici's own error`, async () => {
+      const url = `http://127.0.0.1:${await closedPort()}/`;
+      const { Agent, Pool, Client } = undici;
+      for (const base of [new Agent(), new Pool(url), new Client(url)]) {
+        const types: string[] = [];
+        const observe = ({ type }: CallEvent) => {
+          if (types.push(type) && type === "waiting") {
+            setTimeout(() => dispatcher[how](), 100);
+          }
+        };
+        const options = { observe, policy: await patient() };
+        const dispatcher = base.compose(retryInterceptor(options));
+        const began = performance.now();
+        const asked = dispatcher.request({ origin: url, path: "/", method: "POST", body: "x" });
+        await assert.rejects(asked, { code: /^UND_ERR_(CLOSED|DESTROYED)$/ });
+        assert.ok(performance.now() - began < 5000);
+        assert.equal(types.filter((type) => type === "waiting").length, 1);
+      }
+    });
+  }
+
+  does("close() lets an attempt finish that is under way", async (t) => {
+    const url = await serve(t, async (asked, answer) => {
+      await closing;
+      answer.writeHead(asked.url === "/busy" ? 503 : 200).end("well");
+    });
+    const dispatcher = agent(undici, { policy: await patient() });
+    const asked = request(url, { dispatcher });
+    const busy = request(`${url}busy`, { dispatcher });
+    const closing = pause(100).then(() => void dispatcher.close());
+    assert.equal(await (await asked).body.text(), "well");
+    await assert.rejects(busy, { code: /^UND_ERR_(CLOSED|DESTROYED)$/ });
+  });
+
+  does("what is closed behind an interceptor shortens one wait, and no other", async () => {
+    const url = `http://127.0.0.1:${await closedPort()}/`;
+    let made = 0;
+    let behind = new undici.Agent();
+    const changing: undici7.Dispatcher.DispatcherComposeInterceptor = () => (asked, handler) => {
+      made++;
+      return behind.dispatch(asked, handler);
+    };
+    const observe = ({ type }: CallEvent) => {
+      if (type === "waiting") {
+        behind.destroy();
+        behind = new undici.Agent();
+      }
+    };
+    const options = { observe, policy: await patient(), signal: AbortSignal.timeout(500) };
+    const dispatcher = new undici.Agent().compose(changing, retryInterceptor(options));
+    await assert.rejects(request(url, { dispatcher }), { name: "TimeoutError" });
+    assert.equal(made, 2);
+  });
+
+  does("a write that waits for a connection at its time limit is made again", async (t) => {
+    const [url, sent] = await slowToConnect(t);
+    const base = new undici.Agent({ connect: { rejectUnauthorized: false } });
+    const dispatcher = base.compose(retryInterceptor({ attemptTimeout: 200, ready: false }));
+    const asked = request(url, { method: "POST", body: "x", dispatcher });
+    assert.equal(await (await asked).body.text(), "well");
+    await base.close(); // what was left behind would have been sent by then
+    assert.deepEqual(sent, ["POST x"]);
+  });
+
+  does("so is one that waits in the queue of a pool", async (t) => {
+    const sent: string[] = [];
+    const url = await serve(t, async (asked, answer) => {
+      sent.push(`${asked.method} ${await text(asked)}`);
+      setTimeout(() => answer.end("well"), sent.length === 2 ? 450 : 0);
+    });
+    const base = new undici.Pool(new URL(url).origin, { connections: 1 });
+    const dispatcher = base.compose(retryInterceptor({ attemptTimeout: 200, ready: false }));
+    await (await request(url, { dispatcher })).body.dump(); // from now on its queue is heard
+    const others = [1, 2].map(() => request(url, { dispatcher: base }));
+    await until(() => sent.length === 2);
+    const asked = request(url, { method: "POST", body: "x", dispatcher });
+    for (const other of others) {
+      await (await other).body.dump();
+    }
+    assert.equal(await (await asked).body.text(), "well");
+    await base.close();
+    assert.deepEqual(sent, ["GET ", "GET ", "GET ", "POST x"]);
+  });
+
   does("an upgrade is passed through as it is", async (t) => {
     const server = createServer().on("upgrade", (_, socket) => {
       socket.end("HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
@@ -334,3 +429,27 @@ for (const [version, undici] of VERSIONS) {
     socket.destroy();
   });
 }
+
+test("a bundle's copy of undici: that an agent closes a pool of its own shortens no wait", async (t) => {
+  const require = createRequire(import.meta.url);
+  for (const name of Object.keys(require.cache).filter((each) => each.includes("/undici/"))) {
+    delete require.cache[name];
+  }
+  const { Agent, request } = require("undici") as Undici;
+  for (const name of Object.keys(require.cache).filter((each) => each.includes("/undici/"))) {
+    delete require.cache[name]; // so that nobody finds it
+  }
+  const types: string[] = [];
+  const signal = AbortSignal.timeout(1500);
+  const observe = ({ type }: CallEvent) => void types.push(type);
+  const options = { observe, policy: await patient(), signal, ready: false } as const;
+  const dispatcher = new Agent().compose(retryInterceptor(options));
+  const url = await serve(t, (_, answer) => {
+    answer.end("well");
+  });
+  await (await request(url, { dispatcher })).body.dump(); // its connection shows its pools
+  const nowhere = `http://127.0.0.1:${await closedPort()}/`;
+  types.length = 0;
+  await assert.rejects(request(nowhere, { dispatcher }), { name: "TimeoutError" });
+  assert.equal(types.filter((type) => type === "attemptEnded").length, 1);
+});
