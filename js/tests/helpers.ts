@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -10,7 +11,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { TestContext } from "node:test";
+import { after as afterAll, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type CallEvent, Policy, type Result } from "outlast";
@@ -66,14 +67,41 @@ export function reset(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }
 
-/** A port on which nobody listens. */
+/** A port on which nobody listens, and none of those that systems give to whoever names none: by
+ * the time it is used, such a one may be that of a server in another test, which says nothing. */
 export async function closedPort(): Promise<number> {
-  const server = createTcpServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(10_000, 30_000);
+  const server = createTcpServer().listen(port, "127.0.0.1");
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
   server.close();
-  await once(server, "close");
-  return port;
+  return isFree ? port : closedPort();
+}
+
+/** Gets what comes of something that must come to an end, or says that it did not. */
+export async function soon<T>(asked: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = pause(20_000, undefined, over).then(() => {
+    throw new Error("it did not end within 20 s");
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Ends this process once its tests have ended, though they left something open. */
+export function endWithTests(): void {
+  afterAll(() => {
+    const left = () => {
+      console.error("left open:", process.getActiveResourcesInfo());
+      process.exit(1);
+    };
+    setTimeout(left, 10_000).unref();
+  });
 }
 
 /** An HTTP server for one test; gives its address. */

@@ -5,10 +5,12 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Call, outcomeOf, retry } from "outlast";
 import { virtualTime } from "outlast/testing";
-import { READ, WRITE } from "../helpers.js";
+import { endWithTests, READ, soon, WRITE } from "../helpers.js";
 import { ASKING, type Asking, HTTP2, RETRYING } from "./clients.js";
 import { assertDocumented, row } from "./tables.js";
 import { GOAWAYS, type Plan, RETRIED, TROUBLES, Troubled } from "./troubles.js";
+
+endWithTests();
 
 /** How long a trouble lasts that ends, in milliseconds. */
 const AWAY = 6000;
@@ -18,7 +20,7 @@ async function play(t: TestContext, plan: Plan, ask: Asking, call: Call): Promis
   const server = await Troubled.start(t, plan);
   const method = call.write ? "POST" : "GET";
   if (plan.kept) {
-    await ask(server.url, method);
+    await soon(ask(server.url, method));
     await pause(20); // until the connection is free
     server.applied = 0;
   }
@@ -27,7 +29,7 @@ async function play(t: TestContext, plan: Plan, ask: Asking, call: Call): Promis
       if (clock.now() >= AWAY) {
         await server.mend();
       }
-      return ask(server.url, method);
+      return soon(ask(server.url, method));
     };
     const ended = await retry(work, call).then(
       (value) => outcomeOf(value)?.type ?? "ok",

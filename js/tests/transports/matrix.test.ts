@@ -8,7 +8,10 @@ import { outcomeOf } from "outlast";
 import { virtualTime } from "outlast/testing";
 import { assertDocumented, row } from "../evidence/tables.js";
 import { type Plan, TROUBLES, Troubled } from "../evidence/troubles.js";
+import { endWithTests, soon } from "../helpers.js";
 import { TRANSPORTS } from "./clients.js";
+
+endWithTests();
 
 /** How long a trouble lasts that ends, in milliseconds. */
 const AWAY = 6000;
@@ -29,14 +32,15 @@ async function play(t: TestContext, plan: Plan, name: string, init: typeof GET):
     };
     const ask = TRANSPORTS[name]!({ honoursKey: "POST /**" }, before);
     if (plan.kept) {
-      await ask(server.url, init);
+      await soon(ask(server.url, init));
       await pause(20); // until the connection is free
       server.applied = 0;
     }
-    const ended = await ask(server.url, init).then(
+    const asked = ask(server.url, init).then(
       ({ status }) => `${status}`,
       (error) => outcomeOf(error)?.type ?? "200, cut",
     );
+    const ended = await soon(asked);
     return `${server.applied}, ${ended}${clock.now() >= AWAY ? ", rode it out" : ""}`;
   });
 }
