@@ -114,7 +114,7 @@ class LeftOut(Event):
 
     Attributes:
         at: When.
-        not_ready: The server is there, and loads.
+        not_ready: The server is there, and not ready yet.
     """
 
     at: float

@@ -7,7 +7,9 @@
 While the policy waits, the server is looked at every 50 to 150 ms. The policy
 decides what that counts for: a read goes on once the server accepts a
 connection, a write once its health check has been answered as expected twice,
-and attempts that would fail while the server is down are left out.
+and attempts that would fail while the server is down are left out. While the
+health check is answered 503 the server is not ready: nobody goes on, and attempts
+are left out for one cap of the backoff at most.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def test_what_closes_at_once_is_no_server(scheme: str) -> None:
 
         threading.Thread(target=serve, daemon=True).start()
         to = parse(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}")
-        assert looking.look(to, nothing) == Level.UNANSWERED
+        assert looking.look(to) == Level.UNANSWERED
         listener.shutdown(socket.SHUT_RDWR)
 
 
@@ -184,7 +184,7 @@ def test_health_is_confirmed() -> None:
     watch = Server(f"http://127.0.0.1:{port}").watch(True, nothing)
     try:
         eventually(lambda: watch.seen() == Seen(down=True))
-        with Health(port, 503) as server:
+        with Health(port, 500) as server:
             eventually(lambda: watch.seen() == Seen("accepting"))
             server.status = 200
             before = len(server.asked)
@@ -210,18 +210,26 @@ def test_what_a_look_sends(monkeypatch: pytest.MonkeyPatch) -> None:
     port = free_port()
     target = parse(f"http://127.0.0.1:{port}/up?a=b")
     with Health(port) as server:
-        for status in (200, 204, 302, 401, 503):
+        for status, want in (
+            (200, Level.HEALTHY),
+            (204, Level.HEALTHY),
+            (302, Level.ACCEPTING),
+            (401, Level.ACCEPTING),
+            (500, Level.ACCEPTING),
+            (503, Level.LOADING),
+        ):
             server.status = status
-            want = Level.HEALTHY if status < 300 else Level.ACCEPTING
-            assert looking.look(target, nothing) == want
-        assert len(server.asked) == 5
+            assert looking.look(target) == want
+        assert len(server.asked) == 6
         for path, headers in server.asked:
             assert path == "/up?a=b"
             assert headers["Host"] == f"127.0.0.1:{port}"
             assert headers["User-Agent"] == "outlast"
             assert not {"Authorization", "Cookie"} & headers.keys()
         server.status = 401
-        assert looking.look(parse(f"http://127.0.0.1:{port}/#401"), nothing) == Level.HEALTHY
+        assert looking.look(parse(f"http://127.0.0.1:{port}/#401")) == Level.HEALTHY
+        server.status = 503
+        assert looking.look(parse(f"http://127.0.0.1:{port}/#503")) == Level.HEALTHY
 
 
 def test_all_addresses_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +245,7 @@ def test_all_addresses_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(looking, "_resolve", lambda _, found=addresses: found)
         with Health(port):
-            assert looking.look(target, nothing) == want
+            assert looking.look(target) == want
 
 
 def test_sockets_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +265,7 @@ def test_sockets_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(looking, "_resolve", lambda _: addresses)
             patch.setattr(socket, "socket", none_of(number))
-            assert looking.look(parse("tcp://graph:1"), nothing) == want
+            assert looking.look(parse("tcp://graph:1")) == want
             assert not closes(addresses[0], 5)
 
 
@@ -356,7 +364,7 @@ def test_a_name_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
             raise socket.gaierror(number, "no")
 
         monkeypatch.setattr(looking, "_resolve", resolve)
-        assert looking.look(parse("tcp://graph:1"), nothing) == want
+        assert looking.look(parse("tcp://graph:1")) == want
 
 
 def test_many_share_the_looks() -> None:

@@ -20,7 +20,7 @@ from outlast._watch.readiness import Seen
 from outlast._watch.target import Level, Target, parse_omnigraph, shown
 from outlast.ready import Omnigraph
 
-from .test_ready import eventually, free_port, nothing
+from .test_ready import eventually, free_port
 
 Answers = dict[str, tuple[int, str]]
 
@@ -127,14 +127,14 @@ def test_the_life_of_a_server(name: str) -> None:
     answers, want = LIFE[name]
     port = free_port()
     with Told(port, answers) as server:
-        assert looking.look(parse_omnigraph(f"http://127.0.0.1:{port}"), nothing) == want
+        assert looking.look(parse_omnigraph(f"http://127.0.0.1:{port}")) == want
     for _, headers in server.asked:
         assert headers["User-Agent"] == "outlast"
         assert not {"Authorization", "Cookie"} & headers.keys()
 
 
 def test_refused() -> None:
-    assert looking.look(parse_omnigraph(f"http://127.0.0.1:{free_port()}"), nothing) == Level.DOWN
+    assert looking.look(parse_omnigraph(f"http://127.0.0.1:{free_port()}")) == Level.DOWN
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_where_a_server_is_asked(
     port = free_port()
     with Told(port, answers) as server:
         target = parse_omnigraph(f"http://me:secret@127.0.0.1:{port}{path}?a=b#c")
-        assert looking.look(target, nothing) == want
+        assert looking.look(target) == want
         assert [where for where, _ in server.asked] == asked
 
 
@@ -284,14 +284,14 @@ def test_odd_answers(name: str) -> None:
     answer, want = ODD[name]
     with raw(answer) as target:
         began = time.monotonic()
-        assert looking.look(target, nothing) == want
+        assert looking.look(target) == want
         assert time.monotonic() - began < looking.TIMEOUT + 5
 
 
 def test_https_to_a_port_of_http() -> None:
     port = free_port()
     with Told(port, {"/readyz": (200, "")}) as server:
-        look = looking.look(parse_omnigraph(f"https://127.0.0.1:{port}"), nothing)
+        look = looking.look(parse_omnigraph(f"https://127.0.0.1:{port}"))
         assert look not in (Level.HEALTHY, Level.LOADING)
         assert server.asked == []
 
@@ -308,7 +308,7 @@ def test_several_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(looking, "_resolve", lambda _, found=levels: found)
         monkeypatch.setattr(looking, "_at", lambda _, level, *rest: level)
-        assert looking.look(target, nothing) == want
+        assert looking.look(target) == want
 
 
 def test_a_watch_of_a_life() -> None:

@@ -54,11 +54,12 @@ NO_NAME = {getattr(socket, name) for name in ("EAI_NONAME", "EAI_NODATA") if has
 
 def look(
     target: Target,
-    connected: Callable[[], None],
     answered: Callable[[int], None] = lambda _: None,
 ) -> Level:
-    """Look at a target on all its addresses at once. A connection is told as soon
-    as there is one, where there is more to see; so is the status of each answer.
+    """Look at a target on all its addresses at once. The status of each answer is told.
+
+    Where there is a health check, a connection says nothing before that has been
+    answered or the look is over: the answer may be that the server is not ready.
     """
     deadline = time.monotonic() + TIMEOUT
     try:
@@ -66,11 +67,11 @@ def look(
     except OSError as e:
         return _failed(e)
     if len(addresses) == 1:
-        return _at(target, addresses[0], deadline, connected, answered)
+        return _at(target, addresses[0], deadline, answered)
     levels: queue.SimpleQueue[Level] = queue.SimpleQueue()
     for address in addresses:
         threading.Thread(
-            target=lambda a=address: levels.put(_at(target, a, deadline, connected, answered)),
+            target=lambda a=address: levels.put(_at(target, a, deadline, answered)),
             name="outlast-look",
             daemon=True,
         ).start()
@@ -112,7 +113,6 @@ def _at(
     target: Target,
     to: Address,
     deadline: float,
-    connected: Callable[[], None],
     answered: Callable[[int], None],
 ) -> Level:
     """Look at one address."""
@@ -135,13 +135,12 @@ def _at(
             return Level.ACCEPTING
         if target.omnigraph:
             return _life(target, to, sock, deadline, answered)
-        connected()
         try:
             answer = _ask(target, sock, target.path, deadline)
         except (OSError, ValueError, http.client.HTTPException):
             return Level.ACCEPTING
         answered(answer.status)
-        return Level.HEALTHY if target.expects(answer.status) else Level.ACCEPTING
+        return target.says(answer.status)
 
 
 def _life(

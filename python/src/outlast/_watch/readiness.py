@@ -19,7 +19,7 @@ class Seen:
         down: The last look ended lately, and was refused, found no way to the
             server, or no such name.
         not_ready: The last look ended lately, and was answered: the server is
-            there, and loads. It is said only of what waiting helps.
+            there, and not ready yet. It is said only of what waiting helps.
         why: Why less is looked at than was asked for, such as a health check that
             is answered 404; empty: nothing is left out.
     """

@@ -19,7 +19,7 @@ class Level(IntEnum):
     UNREADY = 3
     """Of omnigraph: no answer, or one that is no sign of readiness."""
     ACCEPTING = 4
-    """It accepted a connection."""
+    """It accepted a connection, and did not say that it is not ready."""
     HEALTHY = 5
     """It answered its health check as expected."""
 
@@ -73,6 +73,12 @@ class Target:
     def expects(self, status: int) -> bool:
         """Whether a status says ready."""
         return status in self.statuses if self.statuses else 200 <= status <= 299
+
+    def says(self, status: int) -> Level:
+        """What a health check's answer says of the server."""
+        if self.expects(status):
+            return Level.HEALTHY
+        return Level.LOADING if status == 503 else Level.ACCEPTING
 
 
 FORMS = "tcp://host:port or http(s)://host[:port][/path][#status,...]"

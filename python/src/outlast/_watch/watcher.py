@@ -274,19 +274,10 @@ class Watcher:
         target = self.target.port_only() if self._denied else self.target
         statuses: list[int] = []
         try:
-            level = look(target, lambda: self._connected(number), statuses.append)
+            level = look(target, statuses.append)
         except Exception:
             level = Level.UNANSWERED
         self._looked(number, began, level, statuses[-1] if statuses else 0)
-
-    def _connected(self, number: int) -> None:
-        """A look that goes on has a connection."""
-        with self._changed:
-            told = []
-            if number >= self.latest:
-                self.latest, self.level = number, max(self.level, Level.ACCEPTING)
-                told = self._tell(number)
-        _tell(told)
 
     def _looked(self, number: int, began: float, level: Level, status: int) -> None:
         """What a look came to. Another that began later may have said more."""
