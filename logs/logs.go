@@ -40,14 +40,17 @@ type call struct {
 	ctx           context.Context
 	policy, label string
 	crowds        *crowds
-	in            *crowd // that it waits in; nil: it has not waited yet
-	counted       bool   // it is told of only as one of those
+	in            *crowd  // that it waits in; nil: it has not waited yet
+	counted       bool    // it is told of only as one of those
+	told          [2]bool // that an attempt was left out: of a server that is down, and not ready
 }
 
 func (c *call) observe(e host.Event) {
 	switch e := e.(type) {
 	case host.Waiting:
 		c.waits(&e)
+	case host.LeftOut:
+		c.leftOut(&e)
 	case host.Repairing:
 		c.quietly(slog.LevelWarn, e.Kind+"; repairing", slog.String("kind", e.Kind))
 	case host.PolicyInForce:
@@ -80,6 +83,18 @@ func (c *call) waits(e *host.Waiting) {
 	if c.counted {
 		c.tellCrowd(slog.LevelWarn, c.crowds.soFar(c.in))
 	}
+}
+
+// leftOut tells once of each why the attempts that were announced are not made.
+func (c *call) leftOut(e *host.LeftOut) {
+	told, text := &c.told[0], "the server is seen to be down: the next attempt is made when it is back, or when one is due all the same"
+	if e.NotReady {
+		told, text = &c.told[1], "the server is there, and not ready yet: the next attempt is made when it is ready, or when one is due all the same"
+	}
+	if !*told {
+		c.quietly(slog.LevelWarn, text)
+	}
+	*told = true
 }
 
 // inForce tells of a folder whose policy cannot be used. One that never had it is no

@@ -196,3 +196,31 @@ func TestALongOutage(t *testing.T) {
 		t.Errorf("%d, %d, %q", counted, exhausted, last)
 	}
 }
+
+// down is a server that is watched, and seen to be down.
+type down struct{}
+
+func (d down) Watch(bool, func()) host.Watch { return d }
+func (down) Seen() host.Seen                 { return host.Seen{Down: true} }
+func (down) Stop()                           {}
+
+// An attempt that was announced and is left out is told of, once.
+func TestLeftOut(t *testing.T) {
+	plugin, lines := logged(t)
+	_, err := plugin.Run(context.Background(), &host.Task{
+		Call: host.Call{Remote: true, Read: true, Seed: new(int64), Budget: 20 * time.Second}, Clock: &virtual.Clock{}, Ready: down{},
+		Attempt: func(context.Context, int64) (abi.Result, error) { return refused() },
+	})
+	if err == nil {
+		t.Fatal("it succeeded")
+	}
+	told := 0
+	for _, line := range lines() {
+		if strings.Contains(line["msg"].(string), "the server is seen to be down: the next attempt is made when it is back") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times in %v", told, lines())
+	}
+}

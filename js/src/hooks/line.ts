@@ -14,6 +14,11 @@ export interface Line {
   readonly fields: Fields;
 }
 
+/** Why the attempt that was announced is not made. */
+const LEFT_OUT =
+  "the server is seen to be down: the next attempt is made when it is back, " +
+  "or when one is due all the same";
+
 /** The line for an event, none if it is not worth one. */
 export function lineOf(event: CallEvent): Line | undefined {
   const line = withoutLabel(event);
@@ -29,6 +34,8 @@ function withoutLabel(event: CallEvent): Line | undefined {
   switch (event.type) {
     case "waiting":
       return waiting(event);
+    case "leftOut":
+      return { level: "warn", text: LEFT_OUT, fields: {} };
     case "policyInForce":
       return inForce(event);
     case "unwatched": {
@@ -54,11 +61,12 @@ function withoutLabel(event: CallEvent): Line | undefined {
   }
 }
 
-function waiting({ kind, budget, attempt, ...times }: Waiting): Line {
+function waiting({ kind, budget, attempt, again, ...times }: Waiting): Line {
   const delay = times.delay / 1000;
   const remaining = times.remaining === undefined ? undefined : times.remaining / 1000;
   const left = remaining === undefined ? "" : `, of ${remaining.toFixed(1)} s left`;
-  const text = `${kind}; attempt ${attempt} in ${delay.toFixed(2)} s${left}`;
+  const still = again ? "still " : "";
+  const text = `${still}${kind}; attempt ${attempt} in ${delay.toFixed(2)} s${left}`;
   return { level: "warn", text, fields: { kind, budget, attempt, delay, remaining } };
 }
 

@@ -120,6 +120,8 @@ function lineOn(outage: Outage, level: Level, text: string): Line {
 class LoggedCall implements CallHook {
   #outage: Outage | undefined;
   #first = true;
+  /** Whether it was told why attempts are left out: each wait that follows says "still". */
+  #leftOut = false;
 
   constructor(
     readonly outages: Outages,
@@ -132,7 +134,9 @@ class LoggedCall implements CallHook {
       this.#outage = outage;
       this.#first = first;
     }
-    if (this.#first || hasOwnLine(event)) {
+    const known = event.type === "leftOut" && this.#leftOut;
+    this.#leftOut ||= event.type === "leftOut";
+    if ((this.#first && !known) || hasOwnLine(event)) {
       this.write(lineOf(event));
     } else if (event.type === "waiting" && this.#outage) {
       this.write(this.outages.count(this.#outage));
@@ -160,5 +164,5 @@ function hasOwnLine(event: CallEvent): boolean {
   if (event.type === "stopped") {
     return ALWAYS_TOLD.has(event.outcome.type);
   }
-  return event.type !== "waiting" && event.type !== "repairing";
+  return !["waiting", "repairing", "leftOut"].includes(event.type);
 }

@@ -29,9 +29,11 @@ function kept(options: LogOptions = {}) {
 
 const TOLD = { call: READ, policy: "p", command: "" };
 
-const waiting = (kind = "unavailable"): CallEvent => ({
-  ...{ type: "waiting", kind, budget: "b", attempt: 2, delay: 1000, again: false, at: 0, ...TOLD },
+const waiting = (kind = "unavailable", again = false): CallEvent => ({
+  ...{ type: "waiting", kind, budget: "b", attempt: 2, delay: 1000, again, at: 0, ...TOLD },
 });
+
+const leftOut: CallEvent = { type: "leftOut", at: 0, ...TOLD };
 
 const stopped = (type: OutcomeType): CallEvent => {
   const said = { type, ok: type === "ok", attempts: 2, elapsed: 0, message: `it is ${type}` };
@@ -39,6 +41,24 @@ const stopped = (type: OutcomeType): CallEvent => {
 };
 
 const FIRST = "outlast: unavailable; attempt 2 in 1.00 s";
+
+test("an attempt that is left out is told once, and what follows says still", () => {
+  const { hook, taken } = kept();
+  const [first, other] = [hook.begin(READ, "p", "")!, hook.begin(READ, "p", "")!];
+  for (const call of [first, other]) {
+    const still = waiting("unavailable", true);
+    for (const event of [waiting(), leftOut, still, leftOut, still]) {
+      call.tell(event);
+    }
+  }
+  const next = "the next attempt is made when it is back, or when one is due all the same";
+  assert.deepEqual(taken(), [
+    FIRST,
+    `outlast: the server is seen to be down: ${next}`,
+    "outlast: still unavailable; attempt 2 in 1.00 s",
+    "outlast: still unavailable; attempt 2 in 1.00 s",
+  ]);
+});
 
 test("the first call has its lines, and the others are counted", () => {
   const { hook, taken, at } = kept();

@@ -40,8 +40,9 @@ class Lines(LogHook):
         return texts
 
 
-def waiting(kind: str = "unavailable") -> e.Event:
+def waiting(kind: str = "unavailable", *, again: bool = False) -> e.Event:
     given: dict[str, Any] = {"kind": kind, "budget": "b", "attempt": 2, "delay": 1.0}
+    given["again"] = again
     return e.Waiting(call=READ, policy="p", remaining=None, at=0.0, **given)
 
 
@@ -51,6 +52,26 @@ def stopped(how: Any) -> e.Event:
 
 
 FIRST = "unavailable; attempt 2 in 1.00 s"
+
+
+def test_an_attempt_that_is_left_out_is_told_once_and_what_follows_says_still() -> None:
+    hook = Lines()
+    first, other = hook.begin(READ, "p", ""), hook.begin(READ, "p", "")
+    down, loading = (
+        e.LeftOut(call=READ, policy="p", at=0.0, not_ready=not_ready) for not_ready in (False, True)
+    )
+    still = waiting(again=True)
+    for call in (first, other):
+        for event in (waiting(), down, still, down, still, loading):
+            call(event)
+    due = "or when one is due all the same"
+    assert hook.taken() == [
+        FIRST,
+        f"the server is seen to be down: the next attempt is made when it is back, {due}",
+        f"still {FIRST}",
+        f"still {FIRST}",
+        f"the server is there, and not ready yet: the next attempt is made when it is ready, {due}",
+    ]
 
 
 def test_the_first_call_has_its_lines_and_the_others_are_counted() -> None:

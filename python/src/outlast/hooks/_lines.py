@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..events import (
     Event,
     InstanceReplaced,
+    LeftOut,
     Loaded,
     PolicyInForce,
     Repairing,
@@ -48,9 +49,10 @@ def _line_of(event: Event) -> Line | None:
     match event:
         case Waiting():
             left = "" if event.remaining is None else f", of {event.remaining:.1f} s left"
+            still = "still " if event.again else ""
             return Line(
                 logging.WARNING,
-                f"{event.kind}; attempt {event.attempt} in {event.delay:.2f} s{left}",
+                f"{still}{event.kind}; attempt {event.attempt} in {event.delay:.2f} s{left}",
                 {
                     "kind": event.kind,
                     "budget": event.budget,
@@ -58,6 +60,14 @@ def _line_of(event: Event) -> Line | None:
                     "delay": event.delay,
                     "remaining": event.remaining,
                 },
+            )
+        case LeftOut():
+            seen = "is there, and not ready yet" if event.not_ready else "is seen to be down"
+            until = "is ready" if event.not_ready else "is back"
+            return Line(
+                logging.WARNING,
+                f"the server {seen}: the next attempt is made when it {until}, "
+                "or when one is due all the same",
             )
         case PolicyInForce():
             return _in_force(event)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from .._call.call import Call
-from ..events import Event, Repairing, Stopped, Waiting
+from ..events import Event, LeftOut, Repairing, Stopped, Waiting
 from ._hook import CallHook, PerCallHook
 from ._lines import Line, line_of
 
@@ -113,12 +113,16 @@ class LoggedCall(CallHook):
         self._hook = hook
         self._outage: Outage | None = None
         self._first = True
+        self._left_out: set[bool] = set()
 
     def __call__(self, event: Event) -> None:
         """Write of the event, or count it."""
         if isinstance(event, Waiting) and self._outage is None:
             self._outage, self._first = self._hook._join(event)
         line = line_of(event) if self._first or _is_own(event) else None
+        if isinstance(event, LeftOut):  # each wait that follows says "still"
+            line = None if event.not_ready in self._left_out else line
+            self._left_out.add(event.not_ready)
         if not self._first and isinstance(event, Waiting) and self._outage is not None:
             line = self._hook._count(self._outage)
         if line is not None:
@@ -141,7 +145,7 @@ def _is_own(event: Event) -> bool:
     """Whether it has a line though the call is counted with others."""
     if isinstance(event, Stopped):
         return event.outcome.type in ALWAYS_TOLD
-    return not isinstance(event, Repairing)
+    return not isinstance(event, LeftOut | Repairing)
 
 
 _all: weakref.WeakSet[LogHook] = weakref.WeakSet()
