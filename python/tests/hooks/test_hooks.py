@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import subprocess
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ import prometheus_client  # noqa: F401
 import pytest
 import structlog
 
+import outlast
 from conftest import REFUSED
 from outlast import Call, Policy, Result, hooks, retry, run_command
 from outlast import events as e
+from outlast._run.drive import Driver
 from outlast.testing import VirtualClock
 
 READ = Call(remote=True, write=False, label="query")
@@ -205,6 +208,45 @@ def test_what_ends_a_call_without_an_outcome() -> None:
     with pytest.raises(ZeroDivisionError):
         broken()
     assert heard.calls == [[("broken", "network", ""), (1, 0.0), ZeroDivisionError]]
+
+
+def by_run(policy: Policy, **options: Any) -> None:
+    policy.run(lambda: AWAY, READ, **options)
+
+
+def by_arun(policy: Policy, **options: Any) -> None:
+    async def away() -> Result:
+        return AWAY
+
+    asyncio.run(policy.arun(away, READ, **options))
+
+
+@pytest.mark.parametrize("run", [by_run, by_arun])
+def test_what_fails_between_two_attempts_is_told(run: Callable[..., None]) -> None:
+    heard, times = Heard(), itertools.count()
+
+    def clock() -> float:
+        if next(times) > 4:
+            raise ZeroDivisionError
+        return 0.0
+
+    with pytest.raises(ZeroDivisionError):
+        run(Policy("omnigraph"), clock=clock, observe=heard)
+    assert heard.calls[0][-1] is ZeroDivisionError
+
+
+@pytest.mark.usefixtures("clock")
+def test_what_fails_between_two_bodies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = Heard()
+
+    def fails(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Driver, "wait", fails)
+    loop = iter(outlast.attempts(remote=True, write=False, observe=heard))
+    with pytest.raises(ZeroDivisionError), next(loop):
+        raise ConnectionRefusedError
+    assert heard.calls[0][-1] is ZeroDivisionError
 
 
 def test_a_function_that_gives_a_coroutine_is_one_call_that_goes_on() -> None:

@@ -47,6 +47,10 @@ class _Loop:
                 self.step = next(self._steps) if done is None else self._steps.send(done)
             except StopIteration as end:
                 self.step, self._ended = None, end.value
+            except BaseException as e:  # such as a clock's, or Ctrl-C between two steps
+                self.step, self._driver.error = None, e
+                self._close()
+                raise
 
     def begin(self) -> None:
         """Go on after a body, which must have been an attempt."""

@@ -107,6 +107,9 @@ def run(
     try:
         with Within(None):  # what is done besides the attempts is no part of one around it
             return complete(driver.steps(), performer(task, attempt, sleep, repair))
+    except BaseException as e:  # such as a clock's, or Ctrl-C between two steps
+        driver.error = e
+        raise
     finally:
         driver.close()
 
@@ -141,8 +144,7 @@ async def arun(
                         case _:
                             value = await aperform(step, task, repair)
                     done = Done(value)
-                except GeneratorExit as e:
-                    driver.error = e
+                except GeneratorExit:
                     raise
                 except BaseException as e:
                     done = Done(error=e)
@@ -150,6 +152,9 @@ async def arun(
     except StopIteration as end:
         ended: Ended = end.value
         return ended
+    except BaseException as e:
+        driver.error = e
+        raise
     finally:
         driver.close()
 
