@@ -251,3 +251,16 @@ def test_a_generator_that_was_not_read_is_given_again() -> None:
         server.away(0.3)
         post(server.url, body=order())
         assert server.applied == 1
+
+
+def test_a_file_that_an_attempt_has_closed_hides_no_exception(tmp_path: Path) -> None:
+    (tmp_path / "order").write_bytes(b"an order")
+
+    @outlast.retry(remote=True, write=False)
+    def take(file: io.BufferedReader) -> None:
+        with file:
+            raise ConnectionResetError("by the server")
+
+    with testing.virtual_time(), pytest.raises(TypeError, match="has closed a file") as raised:
+        take((tmp_path / "order").open("rb"))
+    assert isinstance(raised.value.__cause__, ConnectionResetError)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 class Arguments:
     """The arguments of a call, which each of its attempts gets whole: a file is read
-    from where it stood. What can be read only once, and has been, ends the call.
+    from where it stood. What can be read only once, and has been, or a file that was closed,
+    ends the call.
     """
 
     def __init__(self, values: Iterable[object]) -> None:
@@ -48,6 +49,11 @@ class Arguments:
             raise TypeError(
                 "outlast: an attempt has read an argument that can be read only once: give what "
                 "can be read again, or make it in the function"
+            ) from self._error
+        if any(file.closed for file, _ in self._files):
+            raise TypeError(
+                "outlast: an attempt has closed a file that it was given: leave that to the "
+                "caller, or open it in the function"
             ) from self._error
         for file, place in self._files:
             file.seek(place)
