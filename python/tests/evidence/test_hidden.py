@@ -37,6 +37,7 @@ import outlast
 import outlast.testing
 from outlast import Policy
 from outlast._evidence.handing import audit
+from outlast._evidence.requests import current
 
 from .servers import Server, closed_port, closes, dies, ok, quick, says, serving
 
@@ -533,6 +534,31 @@ def test_what_is_sent_after_the_attempt(server: Server, dead: str) -> None:
     with pytest.raises(outlast.Indeterminate, match="after that had ended: a request by httpx"):
         asyncio.run(main())
     assert len(made) == 1
+
+
+BUSY = outlast.Result(http_status=503, only_request=True)
+
+
+def test_what_is_sent_after_the_attempt_and_a_value_that_is_judged(dead: str) -> None:
+    """The value is of an attempt before the one that was not made, so it is not the call's."""
+    first: list[Any] = []
+
+    @outlast.retry(
+        remote=True,
+        write=True,
+        refuses_before_acting=True,
+        judge=lambda busy: BUSY if busy else None,
+    )
+    def ask() -> bool:
+        if not first:
+            first.append(current.get())
+            httpx.post(dead, content=b"x")
+        first[0].sends("something late")
+        return True
+
+    in_doubt = pytest.raises(outlast.Indeterminate, match="after that had ended: something late")
+    with outlast.testing.virtual_time(), in_doubt:
+        ask()
 
 
 def test_an_event_of_asyncio(dead: str) -> None:

@@ -162,6 +162,8 @@ class Driver:
             evidence, peer = self._evidence(result, seen)
         if late:
             self._missing = f"{_AFTER}: {late}"
+            # What the attempt before it gave, if that raised nothing, is not how the call ended.
+            self.raised = self.raised or RuntimeError(f"outlast: {_AFTER}")
         if self._again is not None and not self._task.settles(result):
             self._spent = self._again.spent()
             evidence["streamed"] = result.streamed or bool(self._spent)
