@@ -67,6 +67,12 @@ class Within:
             pass
 
 
+MOST_KEPT = 1000
+"""How many requests of an attempt, and sockets, are known one by one; of more there is only
+the number (a choice): an attempt may go on for days, such as a worker's.
+"""
+
+
 class Requests:
     """What was seen of the requests of one attempt.
 
@@ -75,18 +81,22 @@ class Requests:
         late: What was sent after the attempt had ended; ``""``: nothing.
     """
 
+    # What is to be done when the attempt ends, by its identity, as long as it is there: an
+    # attempt may go on for days.
+    _jobs: weakref.WeakValueDictionary[int, Any] | None = None
+    _timers: weakref.WeakValueDictionary[int, Any] | None = None
+
     def __init__(self, outer: Requests | Request | None = None) -> None:
         self.began = time.monotonic()
         self.last: Request | None = None
         self.late = ""
         self._outer = outer.attempt if outer is not None else None
         self._gone: set[Request] = set()
+        self._more = self._more_changing = 0  # that have left besides, and of these the unsafe
         self._other = ""  # what else was sent
         self._hidden = ""  # what keeps the rest from being seen
         self._ended = False
         self._sockets: list[weakref.ref[Any]] = []  # that its requests use
-        self._jobs: list[weakref.ref[Any]] = []
-        self._timers: list[weakref.ref[Any]] = []
 
     @property
     def attempt(self) -> Requests:
@@ -100,7 +110,7 @@ class Requests:
 
     def end(self) -> None:
         """The attempt has ended: what is under way still may be sent."""
-        if any((job := each()) is not None and not job.done() for each in self._jobs):
+        if any(not job.done() for job in tuple((self._jobs or {}).values())):
             self.hide("a task that it began still runs")
         elif self.sent_nothing and self._waits():
             self.hide("a callback that it left with the event loop is still to run")
@@ -114,14 +124,16 @@ class Requests:
         self._ended = True
         self.last = None
         self._sockets.clear()
-        self._jobs.clear()
-        self._timers.clear()
+        for name in ("_jobs", "_timers"):
+            vars(self).pop(name, None)
         self._gone.clear()
 
     def adopt(self, part: Requests) -> None:
         """What was seen of a part of the attempt is the attempt's."""
         self.last = part.last
         self._gone |= part._gone
+        self._more += part._more
+        self._more_changing += part._more_changing
         self._other = self._other or part._other
         self._hidden = self._hidden or part._hidden
         part._outer = self
@@ -165,19 +177,29 @@ class Requests:
 
     def job(self, task: Any) -> None:
         """A task, or a thread in this context, that must be done when the attempt ends."""
-        self._jobs.append(weakref.ref(task))
+        self._keep("_jobs", task)
         if self._outer is not None:
             self._outer.job(task)
 
     def timer(self, handle: Any) -> None:
         """A timer of an event loop, which must have run, or be cancelled, likewise."""
-        self._timers.append(weakref.ref(handle))
+        self._keep("_timers", handle)
         if self._outer is not None:
             self._outer.timer(handle)
 
+    def _keep(self, name: str, what: Any) -> None:
+        kept = getattr(self, name)
+        if kept is None:  # of two threads, one makes it
+            kept = vars(self).setdefault(name, weakref.WeakValueDictionary())
+        kept[id(what)] = what
+
     def left(self, request: Request) -> None:
         """A request leaves."""
-        self._gone.add(request)
+        if len(self._gone) < MOST_KEPT:
+            self._gone.add(request)
+        elif request not in self._gone:
+            self._more += 1
+            self._more_changing += not request.safe
         if self._ended:
             self._tell_late(f"{request} left")
         if self._outer is not None:
@@ -191,7 +213,8 @@ class Requests:
 
     def owns(self, sock: Any) -> None:
         """A socket that a watched client writes to."""
-        self._sockets.append(weakref.ref(sock))
+        if len(self._sockets) < MOST_KEPT:
+            self._sockets.append(weakref.ref(sock))
         if self._outer is not None:
             self._outer.owns(sock)
 
@@ -201,8 +224,8 @@ class Requests:
 
     def _waits(self) -> bool:
         """Whether the event loop is still to run something of the attempt's."""
-        timers = (each() for each in self._timers)
-        if any(t is not None and t._scheduled and not t.cancelled() for t in timers):
+        timers = tuple((self._timers or {}).values())
+        if any(timer._scheduled and not timer.cancelled() for timer in timers):
             return True
         events = sys.modules.get("asyncio.events")
         loop = None if events is None else events._get_running_loop()
@@ -225,18 +248,19 @@ class Requests:
     @property
     def sent_nothing(self) -> bool:
         """Whether requests were seen, and none has left, and nothing else can have."""
-        return self.last is not None and not (self._gone or self._other or self._hidden)
+        gone = self._gone or self._more
+        return self.last is not None and not (gone or self._other or self._hidden)
 
     @property
     def sent_one(self) -> bool:
         """Whether one request was seen leaving, and nothing else can have."""
-        return len(self._gone) == 1 and not (self._other or self._hidden)
+        return len(self._gone) + self._more == 1 and not (self._other or self._hidden)
 
     def belies(self, requests: int) -> bool:
         """Whether more than so many requests were seen leaving that may change
         something, or something else: then a claim of its caller's is wrong.
         """
-        changing = sum(not request.safe for request in self._gone)
+        changing = sum(not request.safe for request in self._gone) + self._more_changing
         return changing > requests or bool(self._other)
 
     @property
@@ -244,7 +268,8 @@ class Requests:
         """The requests that were seen leaving, for a person; ``""`` if none was."""
         if len(self._gone) < 2:
             return "".join(map(str, self._gone))
-        return f"{len(self._gone)} requests ({', '.join(sorted(set(map(str, self._gone))))})"
+        names = ", ".join(sorted(set(map(str, self._gone))))
+        return f"{len(self._gone) + self._more} requests ({names})"
 
     @property
     def hidden(self) -> str:

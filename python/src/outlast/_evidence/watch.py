@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 from .unseen import not_known, unwatched
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 _patches: Patches | None = None  # once something was watched
 _off = False
+_beginning = threading.Lock()
 
 OFF = "outlast.unwatch() has ended the watching"
 """Half a watch would be worse than none: what others have wrapped stays in place."""
@@ -24,12 +26,13 @@ def install() -> None:
         return
     from . import handing, places
 
-    if _patches is None:
-        _patches = places.patches()
-        try:
-            sys.addaudithook(handing.audit)  # there is no way to take one away
-        except RuntimeError:  # another one does not allow it
-            not_known("an audit hook of this program")
+    with _beginning:  # twice in place, what watches would count each request twice
+        if _patches is None:
+            _patches = places.patches()
+            try:
+                sys.addaudithook(handing.audit)  # there is no way to take one away
+            except RuntimeError:  # another one does not allow it
+                not_known("an audit hook of this program")
     _patches.install()
 
 
