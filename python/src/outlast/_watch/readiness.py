@@ -8,6 +8,10 @@ from typing import Literal, Protocol, runtime_checkable
 
 from .._call.action import WakeBy
 
+FRESH = 1.0
+"""Seconds for which a refusal counts as what the server does (a choice, above the
+time between two looks)."""
+
 
 @dataclass(frozen=True)
 class Seen:

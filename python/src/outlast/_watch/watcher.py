@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from .._call.action import WakeBy
 from .line import Callers
 from .look import look
 from .meeting import AloneError, boot
-from .readiness import How, Seen
+from .readiness import FRESH, How, Seen
 from .share import BEFORE, Share
 from .target import Level, Target
 from .waiter import Waiter
@@ -36,11 +37,6 @@ IN_FLIGHT = 8
 
 SPACED = 1.0 / IN_FLIGHT
 
-FRESH = 1.0
-"""Seconds for which a refusal counts as what the server does (a choice, above the
-time between two looks)."""
-
-
 TURN, LINGER = 1.0, 10.0
 """Seconds that a watcher lives on to tell how its last attempt ended, or to see
 others off to a server that is back."""
@@ -60,7 +56,7 @@ class Watchers:
             while True:
                 watcher = self._by_target.get(target) or Watcher(target)
                 view = watcher.add(eager, news)
-                if not watcher.ends:  # else what was thrown away meanwhile was its last
+                if watcher._until is None:  # else what was thrown away meanwhile was its last
                     self._by_target[target] = watcher
                     return view
                 watcher.remove(view)
@@ -105,21 +101,12 @@ class Watcher:
         self._denied = 0  # the status for which its health check is not asked for; 0: it is
 
     @property
-    def ends(self) -> bool:
-        """Whether it has had its last call."""
-        return self._until is not None
-
-    @property
     def lock(self) -> threading.Condition:
         """Guards what there is."""
         return self._changed
 
     def add(self, eager: bool, news: Callable[[], None]) -> View:
-        """A watch for a call of this process.
-
-        Raises:
-            RuntimeError: If no thread can be started. Then there is no such watch.
-        """
+        """A watch for a call of this process; RuntimeError if no thread can be started."""
         with self._changed:
             view = View(self, eager, news, self._looks)
             if self._thread is None:
@@ -250,10 +237,9 @@ class Watcher:
             self._looks += 1
             with suppress(AloneError):
                 self.looked = boot()
+            looks = partial(self._look, self._looks, now)
             try:
-                threading.Thread(
-                    target=self._look, args=(self._looks, now), name="outlast-look", daemon=True
-                ).start()
+                threading.Thread(target=looks, name="outlast-look", daemon=True).start()
             except RuntimeError:  # there can be no more threads now: the next look may have one
                 self._flying -= 1
 
@@ -347,10 +333,7 @@ def _tell(told: list[Waiter]) -> None:
         view.news(view.rose)
 
 
-_WORDS: dict[Level, WakeBy] = {
-    Level.ACCEPTING: "accepting",
-    Level.HEALTHY: "ready",
-}
+_WORDS: dict[Level, WakeBy] = {Level.ACCEPTING: "accepting", Level.HEALTHY: "ready"}
 
 
 class View(Waiter):
