@@ -97,7 +97,7 @@ def nothing() -> None:
 @pytest.fixture(autouse=True)
 def no_watcher_is_left() -> Iterator[None]:
     yield
-    assert len(watcher._watchers) == 0
+    assert len(watcher._watchers._by_target) == 0
     eventually(lambda: not any(t.name == "outlast-ready" for t in threading.enumerate()))
 
 
@@ -303,7 +303,7 @@ def test_where_there_can_be_no_more_threads_a_later_look_has_one(
     second.stop()
     if name != "outlast-ready":
         first.stop()
-    assert len(watcher._watchers) == 0
+    assert len(watcher._watchers._by_target) == 0
 
 
 def test_what_cannot_look_does_not_end_the_call(
@@ -372,7 +372,7 @@ def test_many_share_the_looks() -> None:
     with Health(port, 503) as server:
         began = time.monotonic()
         watches = [Server(f"http://127.0.0.1:{port}").watch(True, nothing) for _ in range(500)]
-        assert len(watcher._watchers) == 1
+        assert len(watcher._watchers._by_target) == 1
         eventually(lambda: len(server.asked) > 3)
         for watch in watches:
             watch.stop()

@@ -73,10 +73,6 @@ class Watchers:
         for watcher in self._by_target.values():
             watcher.share.abandon()
 
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._by_target)
-
 
 class Watcher:
     """Looks at one target for as long as a watch wants it."""
