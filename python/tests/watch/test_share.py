@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -20,7 +21,7 @@ from outlast._watch.target import Level, Target, parse
 from outlast._watch.waiter import Waiter
 from outlast._watch.window import LEASE, Window
 
-from .test_ready import eventually, free_port
+from .test_ready import NoThreads, eventually, free_port, nothing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is shared elsewhere")
 
@@ -332,3 +333,137 @@ def test_the_window() -> None:
 
 def test_levels_are_the_protocols() -> None:
     assert [meeting.level(word) for word in meeting.WORDS] == list(Level)
+
+
+def test_what_cannot_be_named_is_not_shared(
+    where: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nobody reads of it in a thread's traceback."""
+    monkeypatch.setattr(share, "AGAIN", 0.05)
+    caller = Caller(parse(f"tcp://{'a' * 70}.example:1"))
+    time.sleep(0.3)
+    assert any(t.name == "outlast-share" for t in threading.enumerate())
+    assert os.listdir(where) == []
+    caller.goes()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("where")
+def test_sharing_that_could_not_begin_is_tried_again_by_the_next_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = parse(f"tcp://127.0.0.1:{free_port()}")
+    alone = Caller(target)
+    eventually(lambda: bool(alone.view.watcher.share.sockets))
+    with monkeypatch.context() as patch:
+        NoThreads(patch).names.add("outlast-share")
+        late = Caller(target)
+    assert not late.view.watcher.share.follows
+    second = late.watchers.join(target, True, nothing)
+    eventually(lambda: late.follows)
+    late.watchers.leave(second)
+    for caller in (alone, late):
+        caller.goes()
+
+
+HUNGRY = """
+import os, resource, sys, threading, time
+from outlast._watch import meeting, share, watcher
+from outlast._watch.target import parse
+
+meeting.directory = lambda: sys.argv[1]
+share.AGAIN = 1.0
+watchers, back = watcher.Watchers(), threading.Event()
+view = watchers.join(parse(sys.argv[2]), True, back.set)
+view.waits("accepting", 0, 3600)
+print("begun", flush=True)
+sys.stdin.readline()
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+files = []
+end = time.monotonic() + float(sys.argv[3])
+while time.monotonic() < end:  # also those that are closed meanwhile
+    try:
+        files.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        time.sleep(0.001)
+for file in files:
+    os.close(file)
+print("fed", flush=True)
+print(back.wait(20) and view.seen().rose, view.watcher._flying, flush=True)
+"""
+
+
+@pytest.mark.parametrize("follows", [False, True])
+def test_a_process_without_files_looks_again_when_it_has_some(where: str, follows: bool) -> None:
+    target = parse(f"tcp://127.0.0.1:{(port := free_port())}")
+    other = Caller(target) if follows else None
+    if other is not None:
+        eventually(lambda: any(name.startswith("look1-") for name in os.listdir(where)))
+    process = subprocess.Popen(
+        [sys.executable, "-c", HUNGRY, where, f"tcp://127.0.0.1:{port}", "3"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(1)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "fed\n"
+        time.sleep(1.5)
+        with socket.create_server(("127.0.0.1", port), backlog=100):
+            assert process.stdout.readline().split() == ["accepting", "0"]
+            if other is not None:
+                assert other.heard.wait(LONG)
+        assert process.stderr.read() == ""
+    if other is not None:
+        other.goes()
+
+
+def follower_of(where: str, target: Target) -> socket.socket:
+    """A connection to who looks at a target."""
+    place = meeting.Place(where, meeting.name_of(target.key, "direct", "127.0.0.1"))
+    eventually(lambda: place.highest() > 0)
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(LONG)
+    sock.connect(place.path(place.highest()))
+    return sock
+
+
+def waits(*numbers: int) -> bytes:
+    return b"".join(b"wait %d accepting down seldom\n" % number for number in numbers)
+
+
+def test_a_looker_keeps_so_many_calls_of_others(where: str) -> None:
+    """A connection that brings more is ended, and all of its calls are forgotten at once."""
+    target = parse(f"tcp://127.0.0.1:{free_port()}")
+    looker = Caller(target)
+    line = looker.view.watcher.line
+    with follower_of(where, target) as few, follower_of(where, target) as many:
+        few.sendall(waits(1, 1, 2) + b"go 2\n")
+        eventually(lambda: len(line) == 2)
+        many.sendall(waits(*range(lead.CALLS - 2)))
+        eventually(lambda: len(line) == lead.CALLS)
+        dealt: list[int] = []
+        deal = line.deal
+
+        def counted() -> list[Waiter]:
+            dealt.append(len(line))
+            return deal()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(line, "deal", counted)
+            many.sendall(waits(3_000_000))
+            assert many.recv(100) == b"full\n"
+            assert many.recv(100) == b""
+            eventually(lambda: len(line) == 2)
+        assert len(set(dealt)) <= 2, "a turn was given for each of its calls"
+        few.sendall(b"done 2 left\nask\n" + waits(5))
+        assert few.recv(100).startswith(b"here down ")
+        eventually(lambda: len(line) == 3)
+    looker.goes()

@@ -22,6 +22,9 @@ MOVED = 1.0
 MOST = 2000
 """Connections of a looker."""
 
+CALLS = 10_000
+"""Calls of others that a looker keeps (a choice): each takes memory, and time at each look."""
+
 
 def _room() -> int:
     """How many followers a looker takes: a quarter of the files that it may have."""
@@ -54,6 +57,7 @@ class Lead:
         self._poked = poked
         self._sockets = sockets  # that the child of a fork closes
         self._conns: dict[socket.socket, tuple[meeting.Conn, dict[str, Waiter]]] = {}
+        self._calls = 0  # in them
         self._room = _room()
 
     def run(self) -> None:
@@ -94,7 +98,9 @@ class Lead:
         else:
             conn, views = self._conns[sock]
             for words in conn.hear():
-                self._hear(conn, views, words)
+                if not self._hear(conn, views, words):
+                    conn.over = True
+                    break
             if conn.over:
                 self._lose(selector, sock)
 
@@ -113,14 +119,19 @@ class Lead:
         self._conns[sock] = conn, {}
         selector.register(sock, selectors.EVENT_READ)
 
-    def _hear(self, conn: meeting.Conn, views: dict[str, Waiter], words: list[str]) -> None:
+    def _hear(self, conn: meeting.Conn, views: dict[str, Waiter], words: list[str]) -> bool:
+        """Take what a follower says. The value is whether it is heard any more."""
         watcher = self._watcher
         if words[0] == "ask":
             with watcher.lock:
                 until = str(watcher.looked + int(HOLDS * 1e6))
                 conn.say("here", meeting.WORDS[watcher.level], until)
         elif words[0] == "wait":
-            watcher.lose(views.pop(words[1], None))
+            self._forget(views, words[1])
+            if self._calls >= CALLS:
+                conn.say("full")
+                return False
+            self._calls += 1
             least = None if words[3] == "unseen" else meeting.level(words[3])
             views[words[1]] = watcher.take(
                 words[4] == "eager",
@@ -131,16 +142,21 @@ class Lead:
         elif words[0] == "go" and words[1] in views:
             watcher.remove(views[words[1]])
         elif words[0] == "done" and words[1] in views:
-            view = views.pop(words[1])
-            watcher.went(view, words[2])  # type: ignore[arg-type]
-            watcher.lose(view)
-        elif words[0] not in ("go", "done"):
-            conn.over = True
+            watcher.went(views[words[1]], words[2])  # type: ignore[arg-type]
+            self._forget(views, words[1])
+        else:
+            return words[0] in ("go", "done")  # of a call that is known no more
+        return True
+
+    def _forget(self, views: dict[str, Waiter], number: str) -> None:
+        if number in views:
+            self._calls -= 1
+            self._watcher.lose([views.pop(number)])
 
     def _lose(self, selector: selectors.BaseSelector, sock: socket.socket) -> None:
         conn, views = self._conns.pop(sock)
         selector.unregister(sock)
         self._sockets.discard(sock)
         conn.close()
-        for view in views.values():
-            self._watcher.lose(view)
+        self._calls -= len(views)
+        self._watcher.lose(views.values())

@@ -45,8 +45,10 @@ class Share:
         return bool(self._pending)
 
     def start(self) -> None:
-        """Begin to meet other processes, if there can be the files and the thread for it."""
-        if sys.platform == "linux":
+        """Begin to meet other processes, if that is not so yet, and if there can be the files
+        and the thread for it.
+        """
+        if sys.platform == "linux" and self._poke is None:
             with suppress(OSError, RuntimeError):
                 self._begin()
 
@@ -104,28 +106,32 @@ class Share:
         try:
             while not self._watcher.over:
                 try:
-                    where, addresses = meeting.directory(), addresses_of(self._watcher.target)
-                    name = meeting.name_of(self._watcher.target.key, "direct", addresses)
-                    place = meeting.Place(where, name)
-                    found, term = place.enter(gone if name == last else 0)
-                except (OSError, meeting.AloneError):
+                    last, gone = self._meet(last, gone)
+                # Such as for want of files, of the directory, or of a name that can be one.
+                except (OSError, ValueError, meeting.AloneError):
+                    last, gone = "", 0
                     self._alone()
-                    continue
-                gone, last = 0, name
-                self.sockets.add(sock := found if isinstance(found, socket.socket) else found.sock)
-                try:
-                    if isinstance(found, meeting.Seat):
-                        self._follow_nobody()
-                        Lead(self._watcher, found, addresses, self._poked, self.sockets).run()
-                    elif self._follow(meeting.Conn(found), place, term):
-                        gone = term
-                except OSError:  # there are no more files, or the directory was removed
-                    self._alone()
-                finally:
-                    sock.close()
-                    self.sockets.discard(sock)
         finally:
             self.abandon()
+
+    def _meet(self, last: str, gone: int) -> tuple[str, int]:
+        """Look for others, or go by who looks. *gone* is the term of a looker that is known to
+        be gone, at the place *last*; such a pair is the value.
+        """
+        where, addresses = meeting.directory(), addresses_of(self._watcher.target)
+        place = meeting.Place(where, meeting.name_of(self._watcher.target.key, "direct", addresses))
+        found, term = place.enter(gone if place.name == last else 0)
+        self.sockets.add(sock := found if isinstance(found, socket.socket) else found.sock)
+        try:
+            if isinstance(found, meeting.Seat):
+                self._follow_nobody()
+                Lead(self._watcher, found, addresses, self._poked, self.sockets).run()
+            elif self._follow(meeting.Conn(found), place, term):
+                return place.name, term
+            return "", 0
+        finally:
+            sock.close()
+            self.sockets.discard(sock)
 
     def _alone(self) -> None:
         self._follow_nobody()
@@ -162,8 +168,7 @@ class Share:
                 _listen(min(due, watcher.peek()) - now, self._poked, conn.sock)
                 for words in conn.hear():
                     if words[0] == "full":
-                        self._alone()
-                        return False
+                        raise meeting.AloneError
                     if words[0] == "turn":
                         watcher.turn(int(words[1]), meeting.level(words[2]), int(words[3]))
                     elif words[0] == "here" and int(words[2]) > meeting.boot():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from .line import Callers
@@ -48,8 +48,8 @@ class Sharer(Protocol):
         """Take a call out that makes an attempt."""
         ...
 
-    def lose(self, view: Waiter | None) -> None:
-        """Take a call out of which no more is known."""
+    def lose(self, views: Iterable[Waiter]) -> None:
+        """Take calls out of which no more is known."""
         ...
 
     def went(self, view: Waiter, how: How) -> None:

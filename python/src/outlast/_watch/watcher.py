@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 
@@ -109,7 +109,7 @@ class Watcher:
                 thread = threading.Thread(target=self._run, name="outlast-ready", daemon=True)
                 thread.start()
                 self._thread = thread
-                self.share.start()
+            self.share.start()
             self.line.enter(view)
             self.share.wait(view)
             return view
@@ -137,13 +137,14 @@ class Watcher:
             self._changed.notify()
             return not view.remote and self.line.locals == 0
 
-    def lose(self, view: Waiter | None) -> None:
-        """Take out what is known no more of. A place that it had is free."""
-        if view is None:
-            return
-        self.remove(view)
+    def lose(self, views: Iterable[Waiter]) -> None:
+        """Take out what is known no more of. The places that they had are free, and given once:
+        a connection may end with thousands of calls.
+        """
         with self._changed:
-            self.line.window.out.pop(view, None)
+            for view in views:
+                self.remove(view)
+                self.line.window.out.pop(view, None)
             told = self._deal()
         _tell(told)
 
