@@ -85,7 +85,7 @@ func realMain(args []string) int {
 		return exitCode(lost)
 	}
 	if err != nil {
-		say("%v (see outlast --help)", err)
+		say("%v%s (see outlast --help)", err, elsewhere(parser, args))
 		return exit.CodeUsage
 	}
 	if line.helped {
@@ -93,6 +93,22 @@ func realMain(args []string) int {
 	}
 	run := line.runOf(line.verb())
 	return exitCode(printed(run(context.Background(), args)))
+}
+
+// elsewhere says which verb of a verb was meant by one that is none by itself, such as
+// explain of policy; "" if that is not what is wrong.
+func elsewhere(parser *kong.Kong, args []string) string {
+	if len(args) == 0 || slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == args[0] }) {
+		return ""
+	}
+	for _, verb := range parser.Model.Children {
+		for _, inner := range verb.Children {
+			if inner.Name == args[0] && !inner.Hidden {
+				return fmt.Sprintf("; there is outlast %s %s", verb.Name, inner.Name)
+			}
+		}
+	}
+	return ""
 }
 
 // printed is the error of a verb that is done: before all else that what it

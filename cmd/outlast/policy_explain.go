@@ -41,6 +41,7 @@ type explanation struct {
 	Rule    string    `json:"rule"`
 	Matched []matched `json:"matched"`
 	Remedy  string    `json:"remedy,omitempty"`
+	Unless  []string  `json:"unless,omitempty"` // flags, each of which would have it retried
 }
 
 // matched is one test of the rule that held.
@@ -76,11 +77,38 @@ func (v *policyExplainVerb) Run(ctx context.Context) error {
 		return exit.Unusable(err)
 	}
 	e := explain(&action)
+	if e.Unless, err = v.unless(ctx, plug, p, call, &result, &action); err != nil {
+		return exit.Unusable(err)
+	}
 	if v.JSON {
 		return json.NewEncoder(stdout).Encode(e)
 	}
-	e.print(call)
+	e.print(call, len(v.Command) == 0 && result.IsProcess() && wrap.UnderstandsAny(v.Policy, p))
 	return nil
+}
+
+// unless is what, if it were known of a write that may have been applied, would have it
+// retried: most often that is known to run, and not to whoever explains a text.
+func (v *policyExplainVerb) unless(ctx context.Context, plug *host.Plugin, p *host.Policy, call host.Call, r *abi.Result, a *abi.Action) (flags []string, err error) {
+	if call.Read || a.Outcome == nil || a.Outcome.Type != abi.OutcomeIndeterminate {
+		return nil, nil
+	}
+	unsent, read := *r, call
+	unsent.Sent, read.Read = abi.SentNo, true
+	for _, other := range []struct {
+		flag   string
+		call   host.Call
+		result abi.Result
+	}{{"--sent no", call, unsent}, {"--read", read, *r}} {
+		would, err := plug.Explain(ctx, p, other.call, other.result)
+		if err != nil {
+			return nil, err
+		}
+		if would.Type == abi.Retry {
+			flags = append(flags, other.flag)
+		}
+	}
+	return flags, nil
 }
 
 // guess is the call as run would make it of the command line, which may tell of
@@ -130,7 +158,13 @@ func explain(a *abi.Action) explanation {
 	return e
 }
 
-func (e *explanation) print(call host.Call) {
+// whyUnless says what those flags mean.
+var whyUnless = map[string]string{
+	"--sent no": "it is known that nothing was sent",
+	"--read":    "the call is a read",
+}
+
+func (e *explanation) print(call host.Call, lineTells bool) {
 	if e.Outcome == string(abi.OutcomeOK) {
 		fmt.Fprintln(stdout, "success: nothing to decide")
 		return
@@ -155,5 +189,11 @@ func (e *explanation) print(call host.Call) {
 	}
 	if e.Remedy != "" {
 		fmt.Fprintf(stdout, "remedy   %s\n", e.Remedy)
+	}
+	for _, flag := range e.Unless {
+		fmt.Fprintf(stdout, "unless   %s (%s): then it is retried\n", whyUnless[flag], flag)
+	}
+	if len(e.Unless) > 0 && lineTells {
+		fmt.Fprintln(stdout, "         run knows it of some command lines: put yours behind the policy and --")
 	}
 }
