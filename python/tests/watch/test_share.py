@@ -143,6 +143,7 @@ def test_a_follower_that_can_hear_no_more_looks_itself(monkeypatch: pytest.Monke
     eventually(lambda: not follower.share.follows and follower._looks > before + 2)
     for caller in callers:
         caller.goes()
+    eventually(lambda: all(caller.view.watcher.over for caller in callers))
 
 
 @pytest.mark.parametrize(
