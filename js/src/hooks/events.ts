@@ -75,10 +75,12 @@ export interface Woken extends Told {
   readonly at: number;
 }
 
-/** A wait is over and the server seen to be down, so that the attempt would fail. The policy may
- * want it all the same. */
+/** A wait is over and the server seen to be down, or there but not ready, so that the attempt
+ * would fail. The policy may want it all the same. */
 export interface LeftOut extends Told {
   readonly type: "leftOut";
+  /** The server is there, and not ready yet. */
+  readonly notReady: boolean;
   /** When. */
   readonly at: number;
 }

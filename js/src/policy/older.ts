@@ -16,6 +16,7 @@ export interface Dialect {
 
 /** The minor versions that brought words. */
 export const DOWN = 1; // the event that the server was seen to be down
+export const NOT_READY = 2; // the event that it is there, and not ready yet
 const CLAIMS = 2; // the call's one_request and repeatable
 const REQUESTS = 3; // failure, only_request, and the call's refuses_before_acting
 

@@ -53,8 +53,10 @@ export interface CallOptions {
   readonly repair?: Repairer | undefined;
   /** Looks at the server while the call waits, so that it need not sleep through its return: a
    * read goes on once the server accepts a connection, a write once its health check has been
-   * answered as expected twice, and attempts that would fail are left out. Not for a server
-   * behind a proxy: a look uses none. A URL is looked at only in real time. */
+   * answered as expected twice, and attempts that would fail are left out. While it is answered
+   * 503 the server is not ready: nobody goes on, and attempts are left out for one cap of the
+   * backoff at most. Not for a server behind a proxy: a look uses none. A URL is looked at only
+   * in real time. */
   readonly ready?: Ready | undefined;
   /** Is told of the call's events, besides the hooks. */
   readonly observe?: Hook | undefined;

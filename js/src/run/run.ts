@@ -10,7 +10,6 @@ import { line } from "../evidence/failures.js";
 import { putBack } from "../evidence/methods.js";
 import type { Doubt, Requests } from "../evidence/requests.js";
 import type { Decider } from "../policy/decider.js";
-import { DOWN } from "../policy/older.js";
 import { Session } from "../policy/session.js";
 import type { How } from "../watch/readiness.js";
 import { makeAttempt } from "./attempt.js";
@@ -65,6 +64,9 @@ function withRaised<E>(error: E, raised: Ended["raised"]): E {
 
 /** As many characters of a last error as the plugin gives bytes. */
 const MAX_LAST_ERROR = 1024;
+
+/** What of a server the policy is told. */
+type Noticed = Readiness | "down" | "notReady";
 
 /** The outcome of a call that may make no further attempt. What is known of a write is what the
  * policy says of a call that is given up here. */
@@ -286,11 +288,7 @@ class Driver {
   }
 
   /** Waits, and gets what was noticed of the server that the policy is to be told. */
-  async #waitOnce(
-    action: Retry,
-    seen: number,
-    again: boolean,
-  ): Promise<Readiness | "down" | undefined> {
+  async #waitOnce(action: Retry, seen: number, again: boolean): Promise<Noticed | undefined> {
     const { kind, budget, attempt, remaining, wake } = action;
     const task = this.#task;
     if (!again) {
@@ -317,17 +315,16 @@ class Driver {
     const woken = await watch.wait(task.clock, { delay, wake: { ...wake, after } }, over);
     this.#unwatched(watch.why);
     // Of attempts that are counted none is left out: the last one would wait for the deadline.
-    const mayLeaveOut = watch.down && !task.isCounted && !over.aborted;
-    const isDown = mayLeaveOut && (await task.policy.dialect()).minor >= DOWN;
-    return woken ?? (isDown ? "down" : undefined);
+    const mayLeaveOut = !woken && !task.isCounted && !over.aborted;
+    return mayLeaveOut ? watch.leftOut((await task.policy.dialect()).minor) : woken;
   }
 
   /** Tells of what was noticed of the server, and asks the policy what to do then. */
-  async #tell(noticed: Readiness | "down", now: number): Promise<Action> {
+  async #tell(noticed: Noticed, now: number): Promise<Action> {
     const task = this.#task;
-    if (noticed === "down") {
-      task.tell({ type: "leftOut", at: now });
-      return this.#session!.down({ now });
+    if (noticed === "down" || noticed === "notReady") {
+      task.tell({ type: "leftOut", notReady: noticed === "notReady", at: now });
+      return this.#session![noticed]({ now });
     }
     this.#lookAway(); // it must be seen away again before it can come back
     task.tell({ type: "woken", by: noticed, at: now });

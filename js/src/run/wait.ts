@@ -2,6 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { Readiness, Retry, Wake } from "../call/action.js";
+import { DOWN, NOT_READY } from "../policy/older.js";
 import { onAbort } from "../time/abort.js";
 import type { Clock } from "../time/clock.js";
 import type { How, Watch, Watcher } from "../watch/readiness.js";
@@ -29,9 +30,13 @@ export class CallWatch {
     return this.#watch.seen().why;
   }
 
-  /** Whether an attempt now would fail. */
-  get down(): boolean {
-    return this.#watch.seen().down;
+  /** Why an attempt now would fail, in a word that a plugin of a minor version knows. */
+  leftOut(minor: number): "down" | "notReady" | undefined {
+    const { down, notReady } = this.#watch.seen();
+    if (down && minor >= DOWN) {
+      return "down";
+    }
+    return notReady && minor >= NOT_READY ? "notReady" : undefined;
   }
 
   /**

@@ -3,7 +3,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
-import { DEFAULT_PORTS, expects, Level, type Target } from "./target.js";
+import { DEFAULT_PORTS, Level, says, type Target } from "./target.js";
 
 /** Milliseconds that one look takes at most (a choice: a connection that takes longer is no sign
  * of a server that a call should hurry to). */
@@ -25,13 +25,13 @@ const NO_WAY =
 
 /**
  * Looks at a target, on all its addresses at once. No token, no cookie, no redirect, no proxy.
+ * Where there is a health check, a connection says nothing before that has been answered or the
+ * look is over: the answer may be that the server is not ready.
  *
- * @param connected Is called as soon as there is a connection, where there is more to see.
  * @param answered Is called with the status of the health check's answer.
  */
 export async function look(
   target: Target,
-  connected: () => void,
   answered: (status: number) => void = () => {},
 ): Promise<Level> {
   const over = AbortSignal.timeout(TIMEOUT);
@@ -43,7 +43,7 @@ export async function look(
     return (error as NodeJS.ErrnoException).code === "ENOTFOUND" ? Level.Down : Level.Unanswered;
   }
   const best = target.scheme === "tcp" ? Level.Accepting : Level.Healthy;
-  const all = addresses.map(({ address }) => at(target, address, over, connected, answered));
+  const all = addresses.map(({ address }) => at(target, address, over, answered));
   const found = Promise.any(
     all.map(async (each) => ((await each) === best ? best : Promise.reject())),
   );
@@ -51,7 +51,7 @@ export async function look(
     const seen = await Promise.all(all);
     const reached = Math.max(...seen) as Level;
     // An attempt is sure to fail only if each address says so.
-    const unsure = reached === Level.Down && seen.includes(Level.Unanswered);
+    const unsure = reached < Level.Accepting && seen.includes(Level.Unanswered);
     return unsure ? Level.Unanswered : reached;
   });
 }
@@ -78,7 +78,6 @@ async function at(
   target: Target,
   host: string,
   over: AbortSignal,
-  connected: () => void,
   answered: (status: number) => void,
 ): Promise<Level> {
   const socket = await connect({ host, port: target.port }, over);
@@ -96,10 +95,9 @@ async function at(
     if (target.scheme === "tcp") {
       return Level.Accepting;
     }
-    connected();
     const status = await ask(target, socket, over);
     answered(status);
-    return expects(target, status) ? Level.Healthy : Level.Accepting;
+    return says(target, status);
   } finally {
     socket.destroy();
   }

@@ -212,7 +212,12 @@ export class Seat {
 const WORDS = ["unanswered", "down", "loading", "unready", "accepting", "ready"];
 
 /** The levels that a look of Node's sees, as the protocol has them. */
-const OWN = { unanswered: Level.Unanswered, accepting: Level.Accepting, ready: Level.Healthy };
+const OWN = {
+  unanswered: Level.Unanswered,
+  loading: Level.Loading,
+  accepting: Level.Accepting,
+  ready: Level.Healthy,
+};
 
 /** The level that a word stands for: whatever is less than accepting is down. */
 export function levelOf(word: string): Level {

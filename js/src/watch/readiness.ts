@@ -11,6 +11,9 @@ export interface Seen {
   /** The last look ended lately, and was refused, or found no way to the server or no such
    * name: an attempt now would fail. */
   readonly down: boolean;
+  /** The last look ended lately, and was answered: the server is there, and not ready yet. It is
+   * said only of what waiting helps. */
+  readonly notReady?: boolean | undefined;
   /** Why less is looked at than was asked for, such as a health check that is answered 404. */
   readonly why?: string | undefined;
 }

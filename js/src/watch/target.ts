@@ -6,7 +6,9 @@ export enum Level {
   Unanswered,
   /** Refused, no way to it, or no such name. */
   Down,
-  /** It accepted a connection. */
+  /** Its health check is answered 503: it is not ready yet, and will be by itself. */
+  Loading,
+  /** It accepted a connection, and did not say that it is not ready. */
   Accepting,
   /** It answered its health check as expected. */
   Healthy,
@@ -69,9 +71,13 @@ function statusesOf(words: string, text: string): number[] {
   return statuses;
 }
 
-/** Whether a status says ready. */
-export function expects({ statuses }: Target, status: number): boolean {
-  return statuses.length ? statuses.includes(status) : status >= 200 && status <= 299;
+/** What a health check's answer says of the server; 0 for none. */
+export function says({ statuses }: Target, status: number): Level {
+  const isReady = statuses.length ? statuses.includes(status) : status >= 200 && status <= 299;
+  if (isReady) {
+    return Level.Healthy;
+  }
+  return status === 503 ? Level.Loading : Level.Accepting;
 }
 
 /** The same server, of which nothing is asked. */

@@ -177,10 +177,10 @@ class Server implements Looker {
     this.#share?.stop();
   }
 
-  /** Whether the last look that began after another one was refused, lately. */
-  isDown(since: number): boolean {
+  /** What the last look that began after another one saw, lately. */
+  saw(since: number): Level | undefined {
     const fresh = this.#latest > since && performance.now() - this.#ended <= FRESH;
-    return fresh && this.level === Level.Down;
+    return fresh ? this.level : undefined;
   }
 
   /** Plans the next look. */
@@ -215,8 +215,7 @@ class Server implements Looker {
   async #look(number: number, began: number): Promise<void> {
     const target = this.#denied ? portOnly(this.target) : this.target;
     let status = 0;
-    const connected = () => this.#connected(number);
-    const level = await look(target, connected, (answered) => {
+    const level = await look(target, (answered) => {
       status ||= answered;
     }).catch(() => Level.Unanswered);
     this.#flying--;
@@ -232,15 +231,6 @@ class Server implements Looker {
       view.saw(number, level);
     }
     this.#tell(number);
-  }
-
-  /** A look that goes on has a connection. */
-  #connected(number: number): void {
-    if (number >= this.#latest) {
-      this.#latest = number;
-      this.level = Math.max(this.level, Level.Accepting);
-      this.#tell(number);
-    }
   }
 
   #judge(began: number): void {
@@ -301,7 +291,9 @@ class View extends Caller implements Watch {
 
   seen(): Seen {
     const { why } = this.#server;
-    return { rose: WORDS[this.rose], down: this.#server.isDown(this.since), why };
+    const level = this.#server.saw(this.since);
+    const down = level === Level.Down;
+    return { rose: WORDS[this.rose], down, notReady: level === Level.Loading, why };
   }
 
   stop(): void {

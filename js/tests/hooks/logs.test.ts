@@ -33,7 +33,7 @@ const waiting = (kind = "unavailable", again = false): CallEvent => ({
   ...{ type: "waiting", kind, budget: "b", attempt: 2, delay: 1000, again, at: 0, ...TOLD },
 });
 
-const leftOut: CallEvent = { type: "leftOut", at: 0, ...TOLD };
+const leftOut: CallEvent = { type: "leftOut", notReady: false, at: 0, ...TOLD };
 
 const stopped = (type: OutcomeType): CallEvent => {
   const said = { type, ok: type === "ok", attempts: 2, elapsed: 0, message: `it is ${type}` };

@@ -24,14 +24,14 @@ import {
 } from "../helpers.js";
 
 /** What a watcher that always says the same sees. */
-const always = (rose: Readiness | undefined, down = false) => {
+const always = (rose: Readiness | undefined, seen: { down?: boolean; notReady?: boolean } = {}) => {
   const watches: [eager: boolean, stopped: boolean][] = [];
   return {
     watches,
     watch(eager: boolean) {
       const place = watches.push([eager, false]) - 1;
       return {
-        seen: () => ({ rose, down }),
+        seen: () => ({ rose, down: false, ...seen }),
         stop: () => {
           watches[place]![1] = true;
         },
@@ -65,6 +65,54 @@ test("a write goes on when its server is ready, and not before", async (t) => {
   assert.equal(await answer.text(), "POST");
   assert.ok(asked.filter((each) => each === "GET /healthz").length >= 2);
 });
+
+for (const call of [READ, WRITE]) {
+  const what = call.write ? "write" : "read";
+  test(`a ${what} goes on when a health check that was 503 is good, and not before`, async (t) => {
+    const { url, types, observe, isReady, asked } = await returning(t);
+    const attempts: boolean[] = [];
+    const work = () => {
+      attempts.push(isReady());
+      return fetch(url);
+    };
+    const answer = await retry(work, call, { ready: url, observe, policy: await patient() });
+    await answer.text();
+    assert.deepEqual(attempts, [false, true]);
+    assert.ok(types.has("woken"));
+    assert.ok(asked.filter((each) => each === "GET /healthz").length > 2);
+  });
+
+  test(`a health check that is 503 for good delays a ${what} by a cap of the backoff`, async (t) => {
+    const ready = await serve(t, (_, answer) => void answer.writeHead(503).end());
+    const {
+      name: _,
+      budgets,
+      ...rest
+    } = (await (await Policy.load("network")).document()) as {
+      name: string;
+      budgets: { unavailable: object };
+    };
+    const backoff = { type: "linear", base: "100ms", cap: "1s" };
+    const unavailable = { ...budgets.unavailable, max_wait: "30s", backoff };
+    const policy = await Policy.load({
+      ...{ ...rest, name: "short" },
+      budgets: { ...budgets, unavailable },
+    });
+    let isLeftOut = false;
+    const observe = (event: CallEvent) => {
+      isLeftOut ||= event.type === "leftOut" && event.notReady;
+    };
+    const work = () => {
+      if (!isLeftOut) {
+        throw refused();
+      }
+      return "done";
+    };
+    const began = performance.now();
+    assert.equal(await retry(work, call, { ready, observe, policy, onlyRequest: true }), "done");
+    assert.ok(performance.now() - began < 15_000);
+  });
+}
 
 test("looks take no evidence away from the attempts beside them", async (t) => {
   const { url, observe } = await returning(t);
@@ -110,10 +158,35 @@ test("accepting is too little for a write", async () => {
 
 test("attempts that would fail are left out, but never the deadline's", async () => {
   await virtualTime(async (clock) => {
-    const ready = always(undefined, true);
+    const ready = always(undefined, { down: true });
     const work = thrown(refused());
     const error = await retry(work, READ, { ready }).catch((e: unknown) => e);
     assert.deepEqual([outcomeOf(error)?.attempts, clock.now()], [2, 150_000]);
+  });
+});
+
+test("of a server that is not ready they are left out for a cap of the backoff", async () => {
+  await virtualTime(async (clock) => {
+    const ready = always(undefined, { notReady: true });
+    const attempts: number[] = [];
+    const told = new Set<boolean>();
+    const observe = (event: CallEvent) => {
+      if (event.type === "leftOut") {
+        told.add(event.notReady);
+      }
+    };
+    const work = () => {
+      attempts.push(clock.now());
+      throw refused();
+    };
+    await retry(work, READ, { ready, observe }).catch((e: unknown) => e);
+    const between = attempts.slice(1).map((at, before) => at - attempts[before]!);
+    assert.ok(
+      between.every((wait) => wait <= 10_001),
+      String(between),
+    );
+    assert.ok(between[0]! > 9_000, String(between));
+    assert.deepEqual([...told], [true]);
   });
 });
 
@@ -133,7 +206,7 @@ test("of a call that may make so many attempts none is left out", async () => {
     };
     const [attempts, reason, took] = await ended({});
     assert.deepEqual([attempts, reason], [3, "attempts"]);
-    const watched = { ready: always(undefined, true), observe };
+    const watched = { ready: always(undefined, { down: true }), observe };
     assert.deepEqual(await ended(watched), [attempts, reason, took]);
     assert.ok(!told.has("leftOut"));
   });

@@ -28,6 +28,19 @@ test("a write is woken by a path of its server's, or by a URL", async (t) => {
   }
 });
 
+test("a read waits until its server's path is not answered 503", async (t) => {
+  const { url, asked, types, observe, isReady } = await returning(t);
+  let isEarly = true;
+  const base: typeof fetch = (...request) => {
+    isEarly = !isReady();
+    return fetch(...request);
+  };
+  const options = { ready: "/readyz", policy: await patient(), observe, fetch: base };
+  await retryingFetch(options)(url);
+  assert.ok(types.has("woken") && !isEarly);
+  assert.equal(asked.filter((each) => each === "GET /").length, 1);
+});
+
 test("a connection that broke tells the address too", async (t) => {
   const port = await closedPort();
   const types = new Set<string>();
