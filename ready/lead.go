@@ -3,7 +3,9 @@ package ready
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,11 +72,7 @@ func (w *watcher) serve(ctx context.Context, conn *meeting.Conn) {
 	defer stop()
 	defer conn.Close()
 	watches := map[string]*watch{}
-	defer func() {
-		for _, v := range watches {
-			w.lose(v)
-		}
-	}()
+	defer func() { w.lose(slices.Collect(maps.Values(watches))...) }()
 	for {
 		m, err := conn.Hear()
 		if err != nil || !w.answers(conn, watches, m) {
@@ -96,18 +94,18 @@ func (w *watcher) answers(conn *meeting.Conn, watches map[string]*watch, m []str
 	id, v := m[1], watches[m[1]]
 	switch {
 	case m[0] == "wait":
-		w.lose(v)
-		delete(watches, id)
-		if len(watches) >= calls {
-			return false // it makes attempts and tells of the end of none
+		if v != nil {
+			w.lose(v)
+			delete(watches, id)
 		}
 		if v = w.take(conn, m); v == nil {
+			conn.Say("full")
 			return false
 		}
 		watches[id] = v
 	case v == nil: // it is known no more
 	case m[0] == "go":
-		w.leave(v)
+		w.goes(v)
 	case m[0] == "done":
 		v.Went(host.How(m[2]))
 		w.lose(v)
@@ -123,11 +121,11 @@ func (w *watcher) here() []string {
 	return []string{"here", w.level.word(), meeting.Time(w.shared.looked + holds)}
 }
 
-// take puts a call of a follower in the line; nil: that is too long already.
+// take puts a call of a follower in the line; nil: there are too many of them.
 func (w *watcher) take(conn *meeting.Conn, wait []string) *watch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.line.Len() >= calls {
+	if w.shared.kept >= calls {
 		return nil
 	}
 	v := &watch{
@@ -140,6 +138,7 @@ func (w *watcher) take(conn *meeting.Conn, wait []string) *watch {
 	}
 	w.add(v)
 	w.shared.remotes++
+	w.shared.kept++
 	w.wakeUp() // it may be eager
 	return v
 }
@@ -151,10 +150,8 @@ func (v *watch) told() level {
 	return v.rose
 }
 
-// leave takes a follower's call out of the line, which goes to the server.
+// leave takes a follower's call out of the line; w.mu is held.
 func (w *watcher) leave(v *watch) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if v.place != nil {
 		w.drop(v)
 		w.shared.remotes--
@@ -162,14 +159,22 @@ func (w *watcher) leave(v *watch) {
 	}
 }
 
-// lose takes out what is known no more of. A place that it had is free.
-func (w *watcher) lose(v *watch) {
-	if v == nil {
-		return
-	}
-	w.leave(v)
+// goes takes out one that goes to the server.
+func (w *watcher) goes(v *watch) {
 	w.mu.Lock()
-	w.turns.Left(v)
+	defer w.mu.Unlock()
+	w.leave(v)
+}
+
+// lose takes out those of whom nothing more is known. The places that they had are
+// free, and are given once: a connection may end with thousands of calls.
+func (w *watcher) lose(watches ...*watch) {
+	w.mu.Lock()
+	for _, v := range watches {
+		w.leave(v)
+		w.shared.kept--
+		w.turns.Left(v)
+	}
 	told := w.deal()
 	w.mu.Unlock()
 	news(told)

@@ -22,7 +22,7 @@ const (
 	within  = 500 * time.Millisecond // which one is answered
 	unheard = 2                      // questions without an answer, after which a looker is gone
 	again   = 10 * time.Second       // until what went wrong is tried again
-	calls   = 100_000                // that those may wait with
+	calls   = 10_000                 // that those may wait with
 	linger  = 10 * time.Second       // that a looker sees others off, after its own calls
 )
 
@@ -33,6 +33,7 @@ type shared struct {
 	to      *meeting.Conn    // the looker's; nil: there is none
 	pending map[int64]*watch // that go, and whose attempts it has to hear of
 	remotes int              // watches of followers
+	kept    int              // of these, and of those that go and whose end is not told yet
 	resting *time.Timer      // ends the watcher; nil: a call of this process waits
 }
 

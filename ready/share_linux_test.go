@@ -3,7 +3,6 @@ package ready
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -176,31 +174,6 @@ func TestATurnThatComesToOneThatIsHeldOff(t *testing.T) {
 	}
 }
 
-// A follower that never says how an attempt ended takes no more room than its calls.
-func TestAFollowerThatTellsOfNoEnd(t *testing.T) {
-	to, dir := target(t, "tcp"), short(t)
-	newProcess(dir).call(t, to, abi.Accepting)
-	var at []string
-	eventually(t, "one looks", func() bool {
-		at, _ = filepath.Glob(filepath.Join(dir, "look1-*"))
-		return len(at) == 1
-	})
-	conn, err := net.Dial("unix", at[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(long))
-	for id := range calls + 1000 {
-		if _, err = fmt.Fprintf(conn, "wait %d accepting unseen seldom\ngo %d\n", id, id); err != nil {
-			return
-		}
-	}
-	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("%d bytes, %v", n, err)
-	}
-}
-
 // The looker dies, is stopped or leaves, and another is one.
 func TestTheLookerIsGone(t *testing.T) {
 	for _, how := range []string{"leaves", "is passed"} {
@@ -348,6 +321,7 @@ func TestAlone(t *testing.T) {
 // A looker that was stopped gives its first turn alone, whatever its window was.
 func TestALookerThatWasStopped(t *testing.T) {
 	w := newWatcher(Target{}, nil)
+	w.up = true
 	now := time.Now()
 	for range 50 {
 		v := &watch{}

@@ -12,8 +12,8 @@ func (w *watcher) beginTurns() { w.turns, w.dealt = turns.Turns[*watch]{}, time.
 // deal gives the turns that are free, and says to whom; w.mu is held. The last own
 // call of this process comes last: the process may end with it, and all looks.
 func (w *watcher) deal() (told []*watch) {
-	if w.shared.follows {
-		return nil // another gives them
+	if w.shared.follows || !w.up {
+		return nil // another gives them, or nobody
 	}
 	now := time.Now()
 	if !w.dealt.IsZero() && now.Sub(w.dealt) > turns.Lease {
@@ -24,6 +24,7 @@ func (w *watcher) deal() (told []*watch) {
 	give := func(v *watch) {
 		w.turns.Begin(v, now)
 		v.rose = v.risen
+		v.waits = !v.remote // a follower's call has one turn each time that it waits
 		told = append(told, v)
 	}
 	var last *watch

@@ -85,8 +85,11 @@ func (v *watch) saw(n int64, l level) {
 	}
 }
 
-// rise takes how ready the server is.
+// rise takes how ready the server is. What a follower's call is told stays so.
 func (v *watch) rise(now level) {
+	if !v.waits && v.remote {
+		return
+	}
 	v.risen = unanswered
 	if v.looked && now >= accepting && now > v.least {
 		v.risen = now
