@@ -17,13 +17,15 @@ import (
 
 // What docs/looking.md says of times and numbers, where there is why.
 const (
-	holds   = 2 * longest            // how long a look does
-	asking  = time.Second            // between two questions
-	within  = 500 * time.Millisecond // which one is answered
-	unheard = 2                      // questions without an answer, after which a looker is gone
-	again   = 10 * time.Second       // until what went wrong is tried again
-	calls   = 10_000                 // that those may wait with
-	linger  = 10 * time.Second       // that a looker sees others off, after its own calls
+	holds    = 2 * longest            // how long a look does
+	asking   = time.Second            // between two questions
+	within   = 500 * time.Millisecond // which one is answered
+	unheard  = 2                      // questions without an answer, after which a looker is gone
+	again    = 10 * time.Second       // until what went wrong is tried again
+	calls    = 10_000                 // that those may wait with
+	declines = 300 * time.Millisecond // a call that gave its turn back, until it waits again
+	linger   = 10 * time.Second       // that a looker sees others off, after its own calls
+	spare    = 16                     // lines that it may say of each kind beyond what it is asked for
 )
 
 // shared is what a watcher shares with other processes.
@@ -32,6 +34,8 @@ type shared struct {
 	follows bool             // another looks
 	to      *meeting.Conn    // the looker's; nil: there is none
 	pending map[int64]*watch // that go, and whose attempts it has to hear of
+	due     map[string]int   // how many lines it may yet say, by their first word
+	check   bool             // a turn came after the last look began
 	remotes int              // watches of followers
 	kept    int              // of these, and of those that go and whose end is not told yet
 	resting *time.Timer      // ends the watcher; nil: a call of this process waits
@@ -42,6 +46,11 @@ func (s *shared) wait(v *watch) {
 	if s.to == nil || !v.waits || v.remote {
 		return
 	}
+	if v.back != nil {
+		v.back.Stop()
+		v.back = nil
+	}
+	s.due["turn"]++
 	least, pace := meeting.Unseen, "seldom"
 	if v.looked {
 		least = v.least.word()
@@ -124,7 +133,7 @@ func (w *watcher) share(ctx context.Context) {
 			switch w.follow(ctx, &meeting.Conn{UnixConn: conn}, func() bool { return place.Passed(term) }) {
 			case errGone:
 				gone = term
-			case errFull:
+			case errFull, errBroken:
 				w.setFollows(false, nil)
 				pause(ctx, again)
 			}
@@ -188,6 +197,8 @@ func (w *watcher) setFollows(follows bool, to *meeting.Conn) {
 var (
 	errGone = errors.New("the looker is gone")
 	errFull = errors.New("the looker has too many followers")
+	// errBroken is no reason to look in its place: it would be followed again.
+	errBroken = errors.New("the looker says more than it is asked for")
 )
 
 // follow has the calls of this process wait for what a looker says, until that is
@@ -198,7 +209,7 @@ func (w *watcher) follow(ctx context.Context, conn *meeting.Conn, passed func() 
 	defer stop()
 	w.introduce(conn)
 	defer w.forget(conn)
-	f := &following{conn: conn}
+	f := &following{watcher: w, conn: conn}
 	f.ask()
 	for {
 		m, err := conn.Hear()
@@ -210,12 +221,12 @@ func (w *watcher) follow(ctx context.Context, conn *meeting.Conn, passed func() 
 			f.ask()
 		case err != nil:
 			return errGone
+		case !w.wanted(m[0]):
+			return errBroken
 		case m[0] == "full":
 			return errFull
 		case m[0] == "turn":
 			w.turn(m[1], levelOf(m[2]), meeting.Until(m[3]))
-		case m[0] != "here":
-			return errGone
 		case meeting.Until(m[2]) > meeting.Boot():
 			f.answered()
 			w.setFollows(true, conn)
@@ -228,10 +239,27 @@ func (w *watcher) follow(ctx context.Context, conn *meeting.Conn, passed func() 
 func (w *watcher) introduce(conn *meeting.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.shared.to, w.shared.pending = conn, map[int64]*watch{}
+	s := &w.shared
+	s.to, s.pending, s.due = conn, map[int64]*watch{}, map[string]int{"here": spare, "turn": spare, "full": 1}
 	for e := w.line.Front(); e != nil; e = e.Next() {
-		w.shared.wait(e.Value.(*watch))
+		s.wait(e.Value.(*watch))
 	}
+}
+
+// asks notes that the looker is asked whether it is there.
+func (w *watcher) asks() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shared.due["here"]++
+}
+
+// wanted says whether a looker was asked for what it says. One that says more would
+// keep the process busy with what is of no use to it.
+func (w *watcher) wanted(word string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shared.due[word]--
+	return w.shared.due[word] >= 0
 }
 
 func (w *watcher) forget(conn *meeting.Conn) {
@@ -241,28 +269,6 @@ func (w *watcher) forget(conn *meeting.Conn) {
 		w.shared.to, w.shared.pending = nil, nil
 	}
 	w.rest()
-}
-
-// turn takes that it is a call's turn. One that comes too late is given back, and so
-// is one of a call that is held off: its looker learned of it before.
-func (w *watcher) turn(id string, at level, until time.Duration) {
-	w.mu.Lock()
-	var told []*watch
-	for e := w.line.Front(); e != nil; e = e.Next() {
-		v := e.Value.(*watch)
-		switch {
-		case v.remote || v.id() != id:
-		case !v.waits:
-			w.shared.to.Say("done", id, string(host.Left)) // it says that it waits when it does
-		case until <= meeting.Boot():
-			w.shared.wait(v)
-		case at >= v.by:
-			v.rose = at
-			told = append(told, v)
-		}
-	}
-	w.mu.Unlock()
-	news(told)
 }
 
 // hears has the calls that waited already remember what a looker saw, as if they
@@ -279,6 +285,7 @@ func (w *watcher) hears(l level, asked time.Time) {
 
 // following is what a follower knows of its looker.
 type following struct {
+	watcher   *watcher
 	conn      *meeting.Conn
 	asked     time.Time // the last question
 	questions int       // that were not answered
@@ -287,6 +294,7 @@ type following struct {
 func (f *following) ask() {
 	f.asked = time.Now()
 	f.questions++
+	f.watcher.asks()
 	f.conn.Say("ask")
 	f.conn.SetReadDeadline(f.asked.Add(within))
 }

@@ -35,6 +35,10 @@ type watch struct {
 	waits bool  // and would now
 	held  *time.Timer
 	due   *time.Timer
+
+	given level       // a turn that no look has confirmed yet; unanswered: there is none
+	since int64       // the number of the last look that began before that
+	back  *time.Timer // until the looker is told again that it waits; nil: it knows
 }
 
 var _ host.Turns = (*watch)(nil)
@@ -69,7 +73,7 @@ func (w *watcher) drop(v *watch) {
 	}
 	w.line.Remove(v.place)
 	v.place = nil
-	v.stopTimers()
+	stop(v.held, v.due, v.back)
 	if !v.remote {
 		w.locals--
 	}
@@ -129,17 +133,20 @@ func (v *watch) Waits(by abi.Readiness, held, rest time.Duration) {
 	if by == abi.Ready {
 		least = healthy
 	}
-	v.stopTimers()
+	stop(v.held, v.due)
 	v.due = time.AfterFunc(max(0, rest-before), v.peek)
 	if held <= 0 && v.waits && v.by == least {
 		return // it keeps its place
+	}
+	if w.shared.follows {
+		v.rose = unanswered // its turn has passed
 	}
 	v.by, v.waits = least, false
 	v.held = time.AfterFunc(held, v.wait)
 }
 
-func (v *watch) stopTimers() {
-	for _, t := range []*time.Timer{v.held, v.due} {
+func stop(timers ...*time.Timer) {
+	for _, t := range timers {
 		if t != nil {
 			t.Stop()
 		}

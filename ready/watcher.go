@@ -114,10 +114,15 @@ func (w *watcher) pause(watched time.Duration) time.Duration {
 func (w *watcher) begin(ctx context.Context, at time.Time, own bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.start(ctx, at, own)
+}
+
+// start is begin; w.mu is held.
+func (w *watcher) start(ctx context.Context, at time.Time, own bool) {
 	if w.flying >= inFlight || w.shared.follows && !own && w.looks > 0 {
 		return
 	}
-	w.shared.looked = meeting.Boot()
+	w.shared.looked, w.shared.check = meeting.Boot(), false
 	w.flying++
 	w.looks++
 	n, target := w.looks, w.target
@@ -132,6 +137,9 @@ func (w *watcher) begin(ctx context.Context, at time.Time, own bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.flying--
+		if w.shared.check && ctx.Err() == nil {
+			w.start(ctx, time.Now(), true)
+		}
 	}()
 }
 
@@ -147,7 +155,7 @@ func (w *watcher) looked(n int64, began time.Time, l level, status int) {
 		for e := w.line.Front(); e != nil; e = e.Next() {
 			e.Value.(*watch).saw(n, l)
 		}
-		told = w.tell(n)
+		told = append(w.tell(n), w.check(n, l)...)
 	}
 	w.mu.Unlock()
 	news(told)
@@ -219,7 +227,7 @@ func (w *watcher) tell(n int64) (told []*watch) {
 		w.rest()
 	}
 	for e := w.line.Front(); e != nil; e = e.Next() {
-		if v := e.Value.(*watch); n > v.from {
+		if v := e.Value.(*watch); n > v.from && !w.shared.follows {
 			v.rise(now)
 		}
 	}
