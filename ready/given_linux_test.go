@@ -231,3 +231,16 @@ func TestATurnThatIsNotTaken(t *testing.T) {
 	eventually(t, "it waits again", func() bool { return f.said("wait") > woken })
 	<-c.heard
 }
+
+// A good look that a process made while it followed is none of the two that make a
+// server ready once it looks for others: the server may have been away in between.
+func TestReadyIsSeenAnew(t *testing.T) {
+	w := newWatcher(Target{Scheme: "http"}, nil)
+	w.locals = 1
+	w.setFollows(true, nil)
+	w.looked(1, time.Now(), healthy, 200)
+	w.setFollows(false, nil)
+	if w.looked(2, time.Now().Add(time.Minute), healthy, 200); w.ready {
+		t.Error("ready with a single look")
+	}
+}

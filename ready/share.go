@@ -25,7 +25,7 @@ const (
 	calls    = 10_000                 // that those may wait with
 	declines = 300 * time.Millisecond // a call that gave its turn back, until it waits again
 	linger   = 10 * time.Second       // that a looker sees others off, after its own calls
-	spare    = 16                     // lines that it may say of each kind beyond what it is asked for
+	spare    = 16                     // lines that it may say of each kind beyond what it is asked for (a choice)
 )
 
 // shared is what a watcher shares with other processes.
@@ -189,6 +189,7 @@ func (w *watcher) setFollows(follows bool, to *meeting.Conn) {
 	s.to = to
 	if s.follows != follows {
 		s.follows, w.up = follows, false
+		w.good, w.ready = time.Time{}, false // its own looks may be long ago
 		w.beginTurns()
 		w.wakeUp()
 	}
