@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -64,6 +65,36 @@ func TestWatched(t *testing.T) {
 				t.Errorf("woken by %q, after %v", woken, took)
 			}
 		})
+	}
+}
+
+// A read, too, waits until the path that is named is no longer answered 503.
+func TestNotReadyYet(t *testing.T) {
+	address, listen := deadPort(t)
+	var good, early atomic.Bool
+	var asked atomic.Int64
+	s := &seen{}
+	timer := time.AfterFunc(away, func() {
+		listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path != "/readyz":
+				asked.Add(1)
+				early.Store(!good.Load())
+			case !good.Load():
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+		}))
+		time.AfterFunc(time.Second, func() { good.Store(true) })
+	})
+	defer timer.Stop()
+	client := client(t, httpretry.Options{Clock: host.SystemClock(), Ready: "/readyz", Observe: s.observe})
+	response, err := client.Get("http://" + address + "/orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK || asked.Load() != 1 || early.Load() {
+		t.Errorf("%d after %d requests, too early: %v", response.StatusCode, asked.Load(), early.Load())
 	}
 }
 

@@ -132,12 +132,13 @@ func leftOutMessage(watched string, notReady bool) message {
 	return m
 }
 
-// back is what was seen of a server that is back.
+// back is what was seen of a server that is back: of one that is not known to be ready
+// it was a connection, or a first good answer.
 func back(by abi.Readiness) string {
 	if by == abi.Ready {
 		return "the server is ready again"
 	}
-	return "the server accepts connections again"
+	return "the server can be tried again"
 }
 
 func repairingMessage(e *host.Repairing) message {
