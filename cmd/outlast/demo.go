@@ -26,7 +26,8 @@ type demoVerb struct {
 }
 
 // Run plays a restart as omnigraph's server has it: it is away, then it listens
-// and loads its graphs, then it is ready. The command and the server stand in for
+// and loads its graphs, then it is ready. The plugin drives, as it does in hosts of
+// other languages. The command and the server stand in for
 // omnigraph's; processes, connections and what they print are real.
 func (v *demoVerb) Run(ctx context.Context) error {
 	for name, d := range map[string]time.Duration{"outage": v.Outage, "loading": v.Loading} {
@@ -76,6 +77,7 @@ func (d *demo) play(ctx context.Context, outage, loading time.Duration) error {
 	if err := d.startServer(ctx, 0); err != nil {
 		return err
 	}
+	d.tell("with --drive plugin the WebAssembly plugin has the loop, as it may in any language:")
 	if err := d.wrapped(ctx, "mutate", "add", "--params", "Ada"); err != nil {
 		return fmt.Errorf("demo: the command failed before the outage: %w", err)
 	}
@@ -106,7 +108,7 @@ func (d *demo) play(ctx context.Context, outage, loading time.Duration) error {
 
 // wrapped runs the command as a user would.
 func (d *demo) wrapped(ctx context.Context, call ...string) error {
-	args := append(append([]string{"run", "--", "omnigraph"}, call...), "--server", "http://"+d.address, "--graph", "people")
+	args := append(append([]string{"run", "--drive", "plugin", "--", "omnigraph"}, call...), "--server", "http://"+d.address, "--graph", "people")
 	d.tell("$ outlast %s", strings.Join(args, " "))
 	cmd := exec.CommandContext(ctx, d.self, args...)
 	cmd.Env = append(os.Environ(), "PATH="+d.dir+string(os.PathListSeparator)+os.Getenv("PATH"), demoVar+"=1", "NO_PROXY=*", "no_proxy=*")
