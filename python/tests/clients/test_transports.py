@@ -479,6 +479,24 @@ def test_a_health_check_wakes_writes(ready: str, quiet: list[e.Event]) -> None:
     assert [event.by for event in quiet if isinstance(event, e.Woken)] == ["ready"]
 
 
+@each
+def test_a_read_waits_while_its_server_is_not_ready(client: str, quiet: list[e.Event]) -> None:
+    """Only the looks meet its 503."""
+    met: list[bytes] = []
+
+    def not_ready(exchange: Exchange) -> None:
+        met.append(exchange.request.split()[1])
+        exchange.respond(503)
+
+    server = Server(*[not_ready] * 6)
+    options = {"policy": AWAY, "observe": returns_in_a_wait(server), "ready": "/readyz"}
+    with CLIENTS[client](**options) as ask:
+        assert ask("GET", server.url).status == 200
+    server.stop()
+    assert met == [b"/readyz"] * 6
+    assert [event.by for event in quiet if isinstance(event, e.Woken)] == ["accepting"]
+
+
 def test_what_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another server's health says nothing of this one, and one may want nobody to look."""
     looked: list[str] = []
