@@ -28,6 +28,16 @@ def answered(line: Callers, waiter: Waiter) -> None:
     line.window.went(waiter, "answered", time.monotonic())
 
 
+def test_a_followers_call_has_one_turn_each_time_that_it_waits() -> None:
+    """It goes, or says that it waits, also where the server is readier by then."""
+    line, (own, follower) = line_of(False, True)
+    line.window.size = 2
+    assert line.deal() == [follower, own]
+    for waiter in (own, follower):
+        waiter.rise(Level.HEALTHY)
+    assert line.deal() == [own]
+
+
 def test_those_who_came_first_go_first_and_the_own_last_call_last() -> None:
     line, (own, follower, last_own, last_follower) = line_of(False, True, False, True)
     for turn in (own, follower, last_follower, last_own):

@@ -163,7 +163,38 @@ def test_what_closes_at_once_is_no_server(scheme: str) -> None:
 
         threading.Thread(target=serve, daemon=True).start()
         to = parse(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}")
-        assert looking.look(to) == Level.UNANSWERED
+        for quick in (False, True):
+            assert looking.look(to, quick=quick) == Level.UNANSWERED
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_quick_look_waits_for_an_answer_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is answered has seen that its connection lasts."""
+    monkeypatch.setattr(looking, "STEADY", LONG)
+    port = free_port()
+    with Health(port) as server:
+        began = time.monotonic()
+        assert looking.look(parse(f"http://127.0.0.1:{port}"), quick=True) == Level.HEALTHY
+        assert time.monotonic() - began < LONG / 2
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("says", [b"", b"hello"])
+def test_a_quick_look_at_what_does_not_speak_http(says: bytes) -> None:
+    """It accepts, and does not end a connection on which nothing is said."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    with listener.accept()[0] as connection:
+                        connection.recv(1)
+                        connection.sendall(says)
+
+        threading.Thread(target=serve, daemon=True).start()
+        to = parse(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        for quick in (False, True):
+            assert looking.look(to, quick=quick) == Level.ACCEPTING
         listener.shutdown(socket.SHUT_RDWR)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -11,7 +12,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from outlast._watch.target import Level, Target, parse
 from outlast._watch.waiter import Waiter
 from outlast._watch.window import LEASE, Window
 
-from .test_ready import NoThreads, eventually, free_port, nothing
+from .test_ready import Health, NoThreads, eventually, free_port, nothing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is shared elsewhere")
 
@@ -265,24 +267,123 @@ def test_who_finds_no_room_looks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         caller.goes()
 
 
-def test_a_turn_that_comes_too_late_or_to_one_held_off_is_given_back() -> None:
-    ours, looker = socket.socketpair()
-    with ours, looker:
-        by = watcher.Watcher(parse("tcp://127.0.0.1:1"))
-        by.share._to = meeting.Conn(ours)
-        heard = threading.Event()
-        view = watcher.View(by, True, heard.set, 0)
-        by.line.enter(view)
-        by.turn(view.number, Level.ACCEPTING, meeting.boot())
-        assert not heard.is_set()
-        assert looker.recv(100) == b"wait 1 accepting unseen eager\n"
-        view.held = time.monotonic() + LONG
-        by.turn(view.number, Level.ACCEPTING, meeting.boot() + 1_000_000)
-        assert not heard.is_set()
-        assert looker.recv(100) == b"done 1 left\n"
-        view.held = 0
-        by.turn(view.number, Level.ACCEPTING, meeting.boot() + 1_000_000)
-        assert heard.is_set()
+class Looker:
+    """One that says what a test has it say, to a single call that waits for a target."""
+
+    def __init__(self, where: str, target: Target, answers: Callable[[list[str]], str]) -> None:
+        name = meeting.name_of(target.key, "direct", "127.0.0.1")
+        self._answers = answers
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(os.path.join(where, f"{name}.1"))
+        self._listener.listen()
+        self.heard: list[tuple[float, list[str]]] = []
+        self.ended = 0  # connections
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                with self._listener.accept()[0] as sock, suppress(OSError):
+                    self.sock = sock
+                    for line in sock.makefile():
+                        self.heard.append((time.monotonic(), line.split()))
+                        sock.sendall(self._answers(line.split()).encode())
+                self.ended += 1
+
+    def said(self, word: str) -> list[list[str]]:
+        return [words for _, words in self.heard if words[0] == word]
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+def here() -> str:
+    return f"here down {meeting.boot() + 300_000}\n"
+
+
+def turn(number: str, level: str = "accepting", left: int = 1_000_000) -> str:
+    return f"turn {number} {level} {meeting.boot() + left}\n"
+
+
+@pytest.mark.parametrize("why", ["stale", "false", "too little", "no threads"])
+def test_a_turn_that_is_none_is_given_back_and_asked_for_later(
+    where: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    target = parse(f"http://127.0.0.1:{port}")
+
+    def answers(words: list[str]) -> str:
+        if words[0] == "ask":
+            return here()
+        if words[0] != "wait":
+            return ""
+        level = "accepting" if why == "too little" else "ready"
+        return turn(words[1], level, 0 if why == "stale" else 1_000_000)
+
+    looker = Looker(where, target, answers)
+    with Health(port) if why in ("too little", "stale") else contextlib.nullcontext():
+        caller = Caller(target, "ready")
+        # Of threads the first are needed: later there are none for checks.
+        eventually(lambda: caller.follows)
+        with monkeypatch.context() as patch:
+            if why == "no threads":
+                NoThreads(patch).names.add("outlast-look")
+            before = len(looker.said("wait"))
+            time.sleep(2)
+            assert 3 <= len(looker.said("wait")) - before <= 7
+            assert len(looker.said("done")) >= 3
+        assert all(words == ["done", "1", "left"] for words in looker.said("done"))
+        assert not looker.said("go")
+        assert not caller.heard.is_set()
+        assert caller.follows
+    if why == "false":
+        monkeypatch.setattr(look, "STEADY", 2 * LONG)  # an answer is enough
+        with Health(port) as server:
+            assert caller.heard.wait(LONG)
+            assert caller.view.seen().rose == "ready"
+            time.sleep(0.1)
+            assert len(server.asked) <= 2
+    caller.goes()
+    looker.close()
+
+
+def test_a_turn_of_a_call_that_is_held_off_is_given_back_until_then(where: str) -> None:
+    port = free_port()
+    target = parse(f"tcp://127.0.0.1:{port}")
+    looker = Looker(where, target, lambda words: here() if words[0] == "ask" else "")
+    caller = Caller(target)
+    eventually(lambda: bool(looker.said("wait")) and caller.follows)
+    until = time.monotonic() + 0.6
+    caller.view.waits("accepting", 0.6, 3600)
+    with socket.create_server(("127.0.0.1", port)):
+        looker._answers = lambda words: turn("1") if words[0] == "wait" else ""
+        looker.sock.sendall(turn("1").encode())
+        assert caller.heard.wait(LONG)
+        assert time.monotonic() >= until
+    assert looker.said("done") == [["done", "1", "left"]]
+    assert [at for at, words in looker.heard if words[0] == "wait"][-1] >= until
+    caller.goes()
+    looker.close()
+
+
+@pytest.mark.parametrize("line", ["here down 9999999999\n", "turn 1 ready 1\n", "ask\n"])
+def test_a_looker_that_says_more_than_it_is_asked_for_is_left(
+    where: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(share, "AGAIN", 0.5)
+    target = parse(f"tcp://127.0.0.1:{free_port()}")
+    looker = Looker(where, target, lambda _: line * 100)
+    caller = Caller(target)
+    before = time.monotonic()
+    eventually(lambda: looker.ended >= 1)
+    assert not caller.follows
+    eventually(lambda: looker.ended >= 3)
+    assert time.monotonic() - before >= 1.0
+    assert caller.view.seen().down
+    caller.goes()
+    looker.close()
 
 
 def test_the_directory(tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ class Callers:
             out = caller in window.out  # then it has its place, and the server is readier
             if caller.held > now or caller.risen <= caller.rose or caller.risen < caller.by:
                 continue
+            if caller.dealt:
+                continue
             if not out and not window.free(now):
                 return told
             if not out and not caller.remote and self.locals == 1:
@@ -100,5 +102,5 @@ class Callers:
 
     def _give(self, caller: Waiter, now: float) -> Waiter:
         self.window.out.setdefault(caller, now)
-        caller.rose = caller.risen
+        caller.rose, caller.dealt = caller.risen, caller.remote
         return caller

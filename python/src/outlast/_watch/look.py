@@ -55,8 +55,12 @@ NO_NAME = {getattr(socket, name) for name in ("EAI_NONAME", "EAI_NODATA") if has
 def look(
     target: Target,
     answered: Callable[[int], None] = lambda _: None,
+    *,
+    quick: bool = False,
 ) -> Level:
     """Look at a target on all its addresses at once. The status of each answer is told.
+    One that is *quick* asks at once whether the server is healthy, and sees only where it
+    is not answered whether its connections last.
 
     Where there is a health check, a connection says nothing before that has been
     answered or the look is over: the answer may be that the server is not ready.
@@ -67,11 +71,11 @@ def look(
     except OSError as e:
         return _failed(e)
     if len(addresses) == 1:
-        return _at(target, addresses[0], deadline, answered)
+        return _at(target, addresses[0], deadline, answered, quick)
     levels: queue.SimpleQueue[Level] = queue.SimpleQueue()
     for address in addresses:
         threading.Thread(
-            target=lambda a=address: levels.put(_at(target, a, deadline, answered)),
+            target=lambda a=address: levels.put(_at(target, a, deadline, answered, quick)),
             name="outlast-look",
             daemon=True,
         ).start()
@@ -114,6 +118,7 @@ def _at(
     to: Address,
     deadline: float,
     answered: Callable[[int], None],
+    quick: bool = False,
 ) -> Level:
     """Look at one address."""
     family, address = to
@@ -129,16 +134,19 @@ def _at(
             return _failed(e)
         if _is_itself(sock):
             return Level.DOWN
-        if not target.omnigraph and not stays(sock, STEADY):
+        if target.omnigraph:
+            return _life(target, to, sock, deadline, answered)
+        quick = quick and target.scheme != "tcp"
+        if not quick and not stays(sock, STEADY):
             return Level.UNANSWERED
         if target.scheme == "tcp":
             return Level.ACCEPTING
-        if target.omnigraph:
-            return _life(target, to, sock, deadline, answered)
         try:
             answer = _ask(target, sock, target.path, deadline)
-        except (OSError, ValueError, http.client.HTTPException):
+        except TimeoutError:
             return Level.ACCEPTING
+        except (OSError, ValueError, http.client.HTTPException):
+            return _at(target, to, deadline, answered) if quick else Level.ACCEPTING
         answered(answer.status)
         return target.says(answer.status)
 

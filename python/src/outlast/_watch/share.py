@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 
 from . import meeting
+from .check import Checks
 from .lead import Lead
 from .look import addresses_of
 from .readiness import How
@@ -23,6 +24,8 @@ ASKING = 1.0  # seconds between two questions
 ANSWERED = 0.5  # seconds within which one is answered
 UNHEARD = 2  # so many without an answer: the looker is gone
 AGAIN = 10.0  # seconds that a process looks alone before it tries to meet others again
+ASIDE = 0.3  # seconds after which a call waits again whose turn was none
+SPARE = 16  # lines of a looker that nothing asked for: some cross with what is said to it
 BEFORE = 0.25  # seconds before an attempt of the schedule, for a look of one's own
 
 
@@ -35,6 +38,8 @@ class Share:
         self._watcher = watcher
         self._to: meeting.Conn | None = None  # the looker's
         self._pending: set[int] = set()  # attempts of which it has to hear the end
+        self._owed: dict[str, int] = {}  # how many lines it may yet say, by their first word
+        self._checks = Checks(watcher, self._gives_back)
         self._poke: socket.socket | None = None
         self.sockets: set[socket.socket] = set()
         self.follows = False  # another looks
@@ -72,7 +77,9 @@ class Share:
 
     def wait(self, view: Waiter) -> None:
         """Tell the looker of a call that waits."""
+        view.says = None
         if self._to is not None and not view.remote:
+            self._owed["turn"] += 2  # one more, if it is said when the server is readier
             least = "unseen" if view.least is None else meeting.WORDS[view.least]
             pace = "eager" if view.eager else "seldom"
             self._to.say("wait", str(view.number), meeting.WORDS[view.by], least, pace)
@@ -89,12 +96,22 @@ class Share:
             self._pending.remove(view.number)
             self._to.say("done", str(view.number), how)
 
-    def gives_back(self, view: Waiter) -> None:
+    def _gives_back(self, view: Waiter) -> None:
         """Tell it of one that has no use for its turn, and says that it waits when it
-        does.
+        does. That is never at once: a looker whose turns are none would keep both busy.
         """
+        view.says = max(view.held, time.monotonic() + ASIDE)
         if self._to is not None:
             self._to.say("done", str(view.number), "left")
+        self.poke()
+
+    def _hears(self, word: str) -> None:
+        """Take a line of the looker's into account. Who says more than was asked for would
+        keep this process busy with it.
+        """
+        self._owed[word] = self._owed.get(word, 0) - 1
+        if self._owed[word] < 0:
+            raise meeting.AloneError
 
     def abandon(self) -> None:
         """In the child of a fork: the connections are the parent's."""
@@ -150,6 +167,7 @@ class Share:
         watcher = self._watcher
         with watcher.lock:
             self._to, self._pending = conn, set()
+            self._owed = {"here": SPARE, "turn": SPARE, "full": 1}
             for view in watcher.line.waiting():
                 self.wait(view)
         asked, questions = 0.0, 0
@@ -163,14 +181,17 @@ class Share:
                         return True
                     with watcher.lock:
                         conn.say("ask")
+                        self._owed["here"] += 1
                     asked, questions = now, questions + 1
                 due = asked + (ANSWERED if questions else ASKING)
                 _listen(min(due, watcher.peek()) - now, self._poked, conn.sock)
                 for words in conn.hear():
+                    with watcher.lock:
+                        self._hears(words[0])
                     if words[0] == "full":
                         raise meeting.AloneError
                     if words[0] == "turn":
-                        watcher.turn(int(words[1]), meeting.level(words[2]), int(words[3]))
+                        self._checks.turn(int(words[1]), meeting.level(words[2]), int(words[3]))
                     elif words[0] == "here" and int(words[2]) > meeting.boot():
                         questions = 0
                         with watcher.lock:

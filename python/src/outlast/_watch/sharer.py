@@ -22,16 +22,17 @@ class Sharer(Protocol):
     looked: int
 
     @property
+    def looks_at(self) -> Target:
+        """What a look is made at: less than its target where that denies more."""
+        ...
+
+    @property
     def lock(self) -> threading.Condition:
         """Guards what there is."""
         ...
 
     def peek(self) -> float:
         """Do what is due for the calls of a follower, and say when more is."""
-        ...
-
-    def turn(self, number: int, level: Level, until: int) -> None:
-        """It is a call's turn."""
         ...
 
     def look_anew(self) -> None:

@@ -30,7 +30,8 @@ class Waiter:
         self.rose = Level.UNANSWERED  # what it was told of that, when its turn came
         self.by = Level.ACCEPTING  # the least that wakes it
         self.held = 0.0  # nothing does before
-        self.held_off = False  # the looker does not know yet that it waits
+        self.says: float | None = None  # when its looker is told that it waits
+        self.dealt = False  # to one of a follower: it has to say again that it waits
         self.peeks: float | None = None  # when its process has to look itself
 
     def saw(self, number: int, level: Level) -> None:

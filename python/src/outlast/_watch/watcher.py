@@ -97,6 +97,11 @@ class Watcher:
         self._denied = 0  # the status for which its health check is not asked for; 0: it is
 
     @property
+    def looks_at(self) -> Target:
+        """What a look is made at: less than its target where that denies more."""
+        return self.target.port_only() if self._denied else self.target
+
+    @property
     def lock(self) -> threading.Condition:
         """Guards what there is."""
         return self._changed
@@ -165,40 +170,20 @@ class Watcher:
 
     def peek(self) -> float:
         """Look with one's own eyes before an attempt of the schedule is due, and tell
-        the looker of calls that were held off. The value is when that is next to do.
+        the looker of calls that were put off. The value is when that is next to do.
         """
         with self._changed:
             now, upcoming, looks = time.monotonic(), time.monotonic() + 1.0, False
             for view in self.line:
-                if view.held_off and view.held <= now:
-                    view.held_off = False
+                if view.says is not None and view.says <= now:
                     self.share.wait(view)
                 if view.peeks is not None and view.peeks <= now:
                     view.peeks, looks = None, self.share.follows
                 upcoming = min(upcoming, view.peeks or upcoming)
-                if view.held_off:
-                    upcoming = min(upcoming, view.held)
+                upcoming = min(upcoming, view.says or upcoming)
             if looks:
                 self._begin(now)
             return upcoming
-
-    def turn(self, number: int, level: Level, until: int) -> None:
-        """It is a call's turn. One that comes too late is given back, and so is one of
-        a call that is held off: its looker learned of it before.
-        """
-        told = []
-        with self._changed:
-            view = self.line.get(number)
-            if view is None or view.remote:
-                return
-            if view.held > time.monotonic():
-                self.share.gives_back(view)
-            elif until <= boot():
-                self.share.wait(view)
-            elif level >= view.by:
-                view.rose = level
-                told.append(view)
-        _tell(told)
 
     def look_anew(self) -> None:
         """Another looks from now on, or does no more."""
@@ -254,10 +239,9 @@ class Watcher:
         return max(pause, SPACED) if self._flying > 1 else pause
 
     def _look(self, number: int, began: float) -> None:
-        target = self.target.port_only() if self._denied else self.target
         statuses: list[int] = []
         try:
-            level = look(target, statuses.append)
+            level = look(self.looks_at, statuses.append)
         except Exception:
             level = Level.UNANSWERED
         self._looked(number, began, level, statuses[-1] if statuses else 0)
@@ -345,10 +329,12 @@ class View(Waiter):
         w, now = self.watcher, time.monotonic()
         with w.lock:
             least = Level.HEALTHY if by == "ready" else Level.ACCEPTING
-            changed = least != self.by or held > 0
-            self.by, self.held, self.held_off = least, now + held if held > 0 else 0.0, held > 0
+            changed = least != self.by
+            self.by, self.held = least, now + held if held > 0 else 0.0
             self.peeks = now + max(0.0, rest - BEFORE)
-            if changed and not held > 0:
+            if held > 0:
+                self.says = self.held
+            elif changed:
                 w.share.wait(self)
             w.share.poke()
 
