@@ -24,6 +24,7 @@ export class Caller {
   rose = Level.Unanswered; // what it was told of that, when its turn came
   by = Level.Accepting; // the least that wakes it
   held = 0; // nothing does before
+  dealt = false; // of another process: has its turn, until it says anew that it waits
   due: number | undefined; // when its process has to look itself
 
   /** @param since The number of the last look that began before it. */
@@ -113,7 +114,7 @@ export class Callers {
     for (const caller of this) {
       const { held, risen, rose, by } = caller;
       const has = this.window.out.has(caller); // its place, and the server is readier
-      if (held > now || risen <= rose || risen < by) {
+      if (caller.dealt || held > now || risen <= rose || risen < by) {
         continue;
       }
       if (!has && !this.window.isFree(now)) {
@@ -133,6 +134,7 @@ export class Callers {
       this.window.out.set(caller, now);
     }
     caller.rose = caller.risen;
+    caller.dealt = caller.remote;
     return caller;
   }
 }

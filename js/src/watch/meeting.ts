@@ -263,7 +263,11 @@ export class Conn {
     this.socket.once("close", end).on("data", (text) => {
       const lines = (this.#heard + text).split("\n");
       this.#heard = lines.pop()!;
-      for (const words of lines.map(parse)) {
+      for (const each of lines) {
+        const words = parse(each);
+        if (this.socket.destroyed) {
+          return; // by what was heard before
+        }
         if (!words) {
           this.end();
           return;

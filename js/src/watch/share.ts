@@ -18,6 +18,9 @@ const TICK = 100; // at which what is due is looked for
 const HOLDS = 300; // milliseconds that a look does
 const TURN = 1_000_000; // microseconds that a turn does
 const MOST = 2000; // connections of a looker
+const CALLS = 10_000; // of others that a looker knows: each takes memory, and time at each look
+const SPARE = 16; // lines of each kind that a looker may say beyond what it is asked for: some cross
+const ASIDE = 300; // milliseconds that a call stays away whose turn was none
 
 /** How many connections a looker takes: a quarter of the files that its process may have. */
 function seats(): number {
@@ -45,7 +48,7 @@ export interface Looker {
   leave(caller: Caller): void;
   /** Takes how an attempt ended. */
   went(caller: Caller, how: How): void;
-  /** Gives the turns that are free. */
+  /** Gives the turns that are free, soon. */
   deal(): void;
 }
 
@@ -54,7 +57,10 @@ export class Share {
   readonly remotes = new Set<Caller>();
   readonly #server: Looker;
   readonly #pending = new Map<number, Caller>(); // whose attempts the looker has to hear of
+  readonly #aside = new Set<Caller>(); // who gave a turn back
   #to: Conn | undefined; // the looker's
+  #due: Record<string, number> = {}; // how many lines it may yet say, by their first word
+  #known = 0; // calls of others, in the line or under way
   #stop: () => void = () => {};
 
   constructor(server: Looker) {
@@ -70,6 +76,8 @@ export class Share {
     if (!caller.remote && caller.held <= performance.now()) {
       const { number, by, least, eager } = caller;
       const seen = least === undefined ? "unseen" : wordOf(least);
+      this.#aside.delete(caller);
+      this.#due.turn!++;
       this.#to?.say("wait", number, wordOf(by), seen, eager ? "eager" : "seldom");
     }
   }
@@ -151,8 +159,13 @@ export class Share {
         clearInterval(timer);
         this.#to = undefined;
         this.#pending.clear();
+        this.#aside.clear();
         conn.end();
         resolve(gone);
+      };
+      const leaveIt = (why: string) => {
+        reject(new Error(why));
+        end(false);
       };
       const tick = () => {
         const now = performance.now();
@@ -170,12 +183,14 @@ export class Share {
         conn.say("ask");
         asked = now;
         questions++;
+        this.#due.here!++;
       };
       conn.hear(
         ([word, first = "", second = "", third]) => {
           if (word === "full") {
-            reject(new Error("the looker has too many followers"));
-            end(false);
+            leaveIt("the looker has too many followers");
+          } else if (!this.#wanted(word)) {
+            leaveIt("the looker says more than it is asked for");
           } else if (word === "turn") {
             this.#turn(Number(first), levelOf(second), Number(third));
           } else if (word === "here" && Number(second) > boot()) {
@@ -188,6 +203,7 @@ export class Share {
       const timer = setInterval(tick, TICK).unref();
       this.#stop = () => end(false);
       this.#to = conn;
+      this.#due = { here: SPARE, turn: SPARE };
       for (const caller of server.callers) {
         this.wait(caller);
       }
@@ -195,21 +211,42 @@ export class Share {
     });
   }
 
+  /** Whether a looker was asked for what it says. One that says more would keep this process busy
+   * with it. */
+  #wanted(word = ""): boolean {
+    const due = (this.#due[word] ?? 0) - 1;
+    this.#due[word] = due;
+    return due >= 0;
+  }
+
   /** It is a call's turn. One that comes too late is given back, and so is one of a call that is
    * held off, of which the looker learned before: it says that it waits when it does. */
   #turn(number: number, level: Level, until: number): void {
     const caller = this.#server.callers.get(number);
-    if (!caller || caller.remote) {
+    if (!caller || caller.remote || this.#aside.has(caller)) {
       return;
     }
     if (caller.held > performance.now()) {
       this.#to?.say("done", number, "left");
     } else if (until <= boot()) {
-      this.wait(caller);
+      this.#giveBack(caller);
     } else if (level >= caller.by) {
       caller.rose = level;
       caller.news();
     }
+  }
+
+  /** The call waits on, at the end of the line, but not at once: a looker whose turns are all none
+   * would keep both of them busy. */
+  #giveBack(caller: Caller): void {
+    this.#to?.say("done", caller.number, "left");
+    this.#aside.add(caller);
+    const again = () => {
+      if (this.#aside.has(caller) && this.#server.callers.get(caller.number)) {
+        this.wait(caller);
+      }
+    };
+    setTimeout(again, ASIDE).unref();
   }
 
   /** The looker is there. What it saw counts for the calls that waited already. */
@@ -263,8 +300,11 @@ export class Share {
   #serve(conn: Conn, ends: Set<() => void>): void {
     const server = this.#server;
     const callers = new Map<string, Caller>();
-    const lose = (caller: Caller | undefined) => {
+    const lose = (id: string) => {
+      const caller = callers.get(id);
       if (caller) {
+        callers.delete(id);
+        this.#known--;
         server.leave(caller);
         server.callers.window.out.delete(caller);
         server.deal();
@@ -278,7 +318,13 @@ export class Share {
         if (word === "ask") {
           conn.say("here", wordOf(server.level), server.looked + HOLDS * 1000);
         } else if (word === "wait") {
-          lose(caller);
+          lose(id);
+          if (this.#known >= CALLS) {
+            conn.say("full");
+            conn.end();
+            return;
+          }
+          this.#known++;
           const turn = () => conn.say("turn", id, wordOf(waiting.rose), boot() + TURN);
           const waiting: Caller = new Caller(pace === "eager", turn, server.looks, true);
           waiting.by = levelOf(by);
@@ -290,16 +336,15 @@ export class Share {
           server.leave(caller);
         } else if (word === "done" && caller) {
           server.went(caller, by as How);
-          callers.delete(id);
-          lose(caller);
+          lose(id);
         } else if (word !== "go" && word !== "done") {
           conn.end();
         }
       },
       () => {
         ends.delete(end);
-        for (const caller of callers.values()) {
-          lose(caller);
+        for (const id of callers.keys()) {
+          lose(id);
         }
       },
     );

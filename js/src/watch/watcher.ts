@@ -76,6 +76,7 @@ class Server implements Looker {
   looks = 0; // begun so far; the number of the last
   level = Level.Unanswered;
   #share: Share | undefined; // none until its module is loaded
+  #dealing: NodeJS.Immediate | undefined; // gives the turns that are free
   #resting: NodeJS.Timeout | undefined; // ends the watching
   readonly #began = performance.now();
   #last = -Infinity; // when the last look began
@@ -135,9 +136,14 @@ class Server implements Looker {
   }
 
   deal(): void {
-    for (const caller of this.#share?.follows ? [] : this.callers.deal()) {
-      caller.news();
-    }
+    // Once for all that was heard at once: a connection may end with thousands of calls, and each
+    // time the whole line is gone through.
+    this.#dealing ??= setImmediate(() => {
+      this.#dealing = undefined;
+      for (const caller of this.#share?.follows ? [] : this.callers.deal()) {
+        caller.news();
+      }
+    });
   }
 
   lookAnew(): void {

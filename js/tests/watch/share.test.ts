@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { closedPort, ROOT, until } from "../helpers.js";
 
@@ -173,6 +173,138 @@ test("a turn that comes to a call that is held off is given back", { skip }, asy
   watch.waits("accepting", 60_000, 3_600_000);
   await until(() => /^done \d+ left$/m.test(heard));
   assert.equal(watch.seen().rose, undefined);
+});
+
+/** A looker of this process for a server that is away, and how to connect to it. */
+async function looker(t: TestContext) {
+  const port = await closedPort();
+  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
+  t.after(() => watch.stop());
+  const place = placeOf(port);
+  await until(() => place.highest() > 0);
+  return async () => {
+    const socket = connect(place.path(1)).on("error", () => {});
+    t.after(() => socket.destroy());
+    await once(socket, "connect");
+    const heard: string[] = [];
+    createInterface(socket).on("line", (line) => heard.push(line));
+    return { socket, heard };
+  };
+}
+
+/** What calls say that wait. */
+const waits = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, id) => `wait ${from + id} ready down seldom\n`).join("");
+
+test("a looker keeps so many calls of others, and no more", { skip }, async (t) => {
+  const enter = await looker(t);
+  const [many, other] = [await enter(), await enter()];
+  many.socket.write(`${waits(0, 10_000)}ask\n`);
+  await until(() => many.heard.length > 0);
+  assert.match(many.heard[0]!, /^here /);
+  many.socket.write(`${waits(9_999, 10_000)}ask\n`); // in the place of what it said before
+  await until(() => many.heard.length > 1);
+  assert.match(many.heard[1]!, /^here /);
+  other.socket.write(`${waits(7, 8)}ask\n`);
+  await until(() => other.socket.destroyed);
+  assert.deepEqual(other.heard, ["full"]);
+});
+
+test("a call under way counts too, until its end is told", { skip }, async (t) => {
+  const { socket, heard } = await (await looker(t))();
+  const each = (id: number) => `wait ${id} ready down seldom\ngo ${id}\n`;
+  for (let i = 0; i < 10_000; i++) {
+    socket.write(each(i));
+  }
+  socket.write("done 3 answered\nwait 3 ready down seldom\nask\n");
+  await until(() => heard.length > 0);
+  assert.match(heard[0]!, /^here /);
+  socket.write(each(10_000));
+  await until(() => socket.destroyed);
+  assert.equal(heard.at(-1), "full");
+});
+
+test("the turns are given once for all the calls that a connection ends with", {
+  skip,
+}, async (t) => {
+  const { socket, heard } = await (await looker(t))();
+  socket.write(`${waits(0, 2_000)}ask\n`);
+  await until(() => heard.length > 0);
+  const given = t.mock.method(Callers.prototype, "deal");
+  const left = t.mock.method(Callers.prototype, "leave");
+  const ended = waits(0, 1_000).replaceAll(/wait (\d+) .*/g, "done $1 left");
+  socket.end(ended);
+  await until(() => left.mock.callCount() >= 2_000);
+  await pause(50);
+  assert.ok(given.mock.callCount() < 20, `${given.mock.callCount()} times`);
+});
+
+/** Who looks, but for nobody: says what it is told to say to what it hears. */
+async function liar(t: TestContext, says: (line: string) => string) {
+  const port = await closedPort();
+  const heard: string[] = [];
+  const conns: Socket[] = [];
+  const server = createServer((socket) => {
+    conns.push(socket);
+    t.after(() => socket.destroy());
+    socket.on("error", () => {});
+    createInterface(socket).on("line", (line) => {
+      heard.push(line);
+      socket.write(says(line));
+    });
+  }).listen(placeOf(port).path(1));
+  t.after(() => server.close());
+  return { port, heard, conns };
+}
+
+const FOREVER = 2 ** 52;
+const here = (line: string) => (line === "ask" ? `here down ${FOREVER}\n` : "");
+
+test("a call whose turn comes too late waits again, but not at once", { skip }, async (t) => {
+  const turn = (line: string) => line.replace(/^wait (\d+) .*/, "turn $1 accepting 1\n");
+  const { port, heard, conns } = await liar(t, (line) =>
+    line.startsWith("wait") ? turn(line) : here(line),
+  );
+  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
+  t.after(() => watch.stop());
+  watch.waits("accepting", 0, 3_600_000);
+  const waited = () => heard.filter((line) => line.startsWith("wait")).length;
+  await until(() => waited() > 0);
+  const before = waited();
+  await pause(1_000);
+  const times = waited() - before;
+  assert.ok(times >= 1 && times <= 4, `${times} times`);
+  assert.equal(conns.length, 1);
+  assert.ok(heard.includes("done 1 left"));
+});
+
+for (const [what, more] of [
+  ["answers", `here down ${FOREVER}\n`],
+  ["turns", "turn 7 accepting 1\n"],
+] as const) {
+  test(`who says more ${what} than it is asked for is left`, { skip }, async (t) => {
+    const { port, conns } = await liar(t, (line) => here(line) + more.repeat(200));
+    const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
+    t.after(() => watch.stop());
+    await until(() => conns[0]?.destroyed === true);
+    await pause(500);
+    assert.equal(conns.length, 1);
+    assert.equal(placeOf(port).highest(), 1); // nor does it take the place
+    assert.ok(watch.seen().down);
+  });
+}
+
+test("a call of another process has one turn for each time that it says that it waits", () => {
+  const line = new Callers();
+  const caller = new Caller(true, () => {}, 0, true);
+  caller.saw(1, Level.Down);
+  line.enter(caller);
+  const given = [Level.Accepting, Level.Healthy, Level.Down, Level.Accepting].map((level) => {
+    line.anew(level > Level.Down);
+    caller.rise(level);
+    return line.deal().length;
+  });
+  assert.deepEqual(given, [1, 0, 0, 0]);
 });
 
 test("the directory is the user's alone", { skip }, (t) => {
