@@ -11,6 +11,7 @@ from .meeting import boot
 from .sharer import Sharer
 from .target import Level
 from .waiter import Waiter
+from .window import LEASE
 
 IN_FLIGHT = 8
 """How many of these looks are under way at most. One that begins is for all turns that
@@ -28,12 +29,14 @@ class Checks:
 
     def turn(self, number: int, level: Level, until: int) -> None:
         """It is a call's turn. One that comes too late is given back, and so is one of
-        a call that is held off: its looker learned of it before.
+        a call that is held off: its looker learned of it before. One that the call does
+        not ask for any more is passed over.
         """
         with self._watcher.lock:
             view = self._watcher.line.get(number)
-            if view is None or view.remote:
+            if view is None or not view.asks:
                 return
+            view.asks = False
             if view.held > time.monotonic() or until <= boot() or level < view.by:
                 self._give_back(view)
                 return
@@ -79,5 +82,7 @@ class Checks:
                     self._give_back(view)
                 else:
                     view.rose = min(seen, said)
+                    # Unless it goes, as where it was woken between two waits.
+                    view.says = time.monotonic() + LEASE
                     told.append(view)
         return told

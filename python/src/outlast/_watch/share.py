@@ -79,7 +79,8 @@ class Share:
         """Tell the looker of a call that waits."""
         view.says = None
         if self._to is not None and not view.remote:
-            self._owed["turn"] += 2  # one more, if it is said when the server is readier
+            self._owed["turn"] += 1
+            view.asks = True
             least = "unseen" if view.least is None else meeting.WORDS[view.least]
             pace = "eager" if view.eager else "seldom"
             self._to.say("wait", str(view.number), meeting.WORDS[view.by], least, pace)

@@ -31,6 +31,7 @@ class Waiter:
         self.by = Level.ACCEPTING  # the least that wakes it
         self.held = 0.0  # nothing does before
         self.says: float | None = None  # when its looker is told that it waits
+        self.asks = False  # it has said so, and had no turn since
         self.dealt = False  # to one of a follower: it has to say again that it waits
         self.peeks: float | None = None  # when its process has to look itself
 
