@@ -40,7 +40,7 @@ func wholeCall(p *Printer) {
 	result := exited(1)
 	result.Stdout, result.Stderr = abi.Clip(secretText), abi.Clip(secretText)
 	p.see(host.AttemptEnded{Attempt: 1, Result: result})
-	p.see(host.Loaded{How: "interpreted", Why: "there is no cache directory", Took: time.Second})
+	p.see(host.Loaded{How: "interpreted", Why: "the memory limit leaves 96 MiB, and compiling the plugin takes 160", Took: time.Second})
 	p.see(host.InstanceReplaced{Err: &abi.Error{Code: "internal", Message: secretText}})
 	p.see(waiting(2, 500*time.Millisecond, 150*time.Second))
 	p.Attempting(2)
@@ -117,7 +117,7 @@ outlast: Look.
 	verbose := toFile(t, Options{Verbose: true}, wholeCall)
 	for _, line := range []string{
 		"outlast: still unavailable; attempt 2 in 2 s, and at most 149 s of waiting left\n", "outlast: attempt 1 failed with exit code 1\n", "outlast: attempt 2 was ended by SIGKILL\n", "outlast: attempt 3 timed out\n",
-		"outlast: the plugin was loaded (interpreted) in 1 s: there is no cache directory\n",
+		"outlast: the plugin was loaded (interpreted) in 1 s: the memory limit leaves 96 MiB, and compiling the plugin takes 160\n",
 		"outlast: nobody watches for the server's return: a proxy is in the way\n",
 	} {
 		if !strings.Contains(verbose, line) {
