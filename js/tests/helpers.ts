@@ -14,7 +14,7 @@ import { text } from "node:stream/consumers";
 import { after as afterAll, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type CallEvent, Policy, type Result } from "outlast";
+import { type CallEvent, Policy, type Readiness, type Result } from "outlast";
 
 /** The folder of the package. */
 export const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -78,6 +78,24 @@ export async function closedPort(): Promise<number> {
   );
   server.close();
   return isFree ? port : closedPort();
+}
+
+/** The address of a server that is away. */
+export async function nowhere(): Promise<string> {
+  return `http://127.0.0.1:${await closedPort()}/`;
+}
+
+/** A server that is away until it is opened, and what it was sent. */
+export async function opening(t: TestContext) {
+  const port = await closedPort();
+  const sent: string[] = [];
+  const server = createServer(async (asked, answer) => {
+    sent.push(`${asked.method} ${await text(asked)}`);
+    answer.end("well");
+  });
+  t.after(() => shut(server));
+  const open = () => once(server.listen(port, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${port}/`, sent, open };
 }
 
 /** Gets what comes of something that must come to an end, or says that it did not. */
@@ -175,6 +193,26 @@ export async function slowToConnect(t: TestContext): Promise<[url: string, sent:
     server.emit("connection", socket);
   });
   return [`https://127.0.0.1:${port}/`, sent];
+}
+
+/** What a watcher that always says the same sees. */
+export function always(
+  rose: Readiness | undefined,
+  seen: { down?: boolean; notReady?: boolean } = {},
+) {
+  const watches: [eager: boolean, stopped: boolean][] = [];
+  return {
+    watches,
+    watch(eager: boolean) {
+      const place = watches.push([eager, false]) - 1;
+      return {
+        seen: () => ({ rose, down: false, ...seen }),
+        stop: () => {
+          watches[place]![1] = true;
+        },
+      };
+    },
+  };
 }
 
 /** A policy document that waits for what comes with exit code 7. */

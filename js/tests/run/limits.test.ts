@@ -18,10 +18,11 @@ import {
 import { noRetries, setRetries, virtualTime } from "outlast/testing";
 import { plain } from "../evidence/clients.js";
 import {
-  closedPort,
+  always,
   counting,
   folder,
   listen,
+  nowhere,
   READ,
   ROOT,
   refused,
@@ -119,13 +120,12 @@ test("spread: another one, by the table of every host", async () => {
 test("spread: that of a call comes before its policy's, wherever that comes from", async (t) => {
   const wide = await (await Policy.load("network")).withSpread(60_000);
   const followed = await Policy.follow(folder(t), "network");
-  const ready = { watch: () => ({ seen: () => ({ rose: "ready", down: false }), stop() {} }) };
   await virtualTime(async (clock) => {
     /** Milliseconds from the server's return to the attempt. */
     const woken = async (options: RetryOptions<never>) => {
       const began = clock.now();
-      const of = { ...options, ready, seed: 1, attempts: 2 } as const;
-      await ended(retry(thrown(refused()), READ, of as never));
+      const all = { ...options, ready: always("ready"), seed: 1, attempts: 2 };
+      await ended(retry(thrown(refused()), READ, all));
       return clock.now() - began;
     };
     assert.ok((await woken({})) < 30);
@@ -216,7 +216,7 @@ test("attemptTimeout: what ends in time is as it was, and the caller's abort is 
 
 test("nothing is tried again where tests want it so", async () => {
   await virtualTime(async (clock) => {
-    const url = `http://127.0.0.1:${await closedPort()}/`;
+    const url = await nowhere();
     const once = await noRetries(() => ended(retry(() => fetch(url), READ)));
     assert.deepEqual([once?.attempts, once?.reason, clock.slept], [1, "attempts", []]);
     setRetries(false);

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  type CallEvent,
-  outcomeOf,
-  Policy,
-  type Readiness,
-  type RunOptions,
-  retry,
-  runCommand,
-} from "outlast";
+import { type CallEvent, outcomeOf, Policy, type RunOptions, retry, runCommand } from "outlast";
 import { virtualTime } from "outlast/testing";
 import {
   after,
-  closedPort,
+  always,
+  nowhere,
   patient,
   READ,
   refused,
@@ -22,23 +15,6 @@ import {
   thrown,
   WRITE,
 } from "../helpers.js";
-
-/** What a watcher that always says the same sees. */
-const always = (rose: Readiness | undefined, seen: { down?: boolean; notReady?: boolean } = {}) => {
-  const watches: [eager: boolean, stopped: boolean][] = [];
-  return {
-    watches,
-    watch(eager: boolean) {
-      const place = watches.push([eager, false]) - 1;
-      return {
-        seen: () => ({ rose, down: false, ...seen }),
-        stop: () => {
-          watches[place]![1] = true;
-        },
-      };
-    },
-  };
-};
 
 test("a read goes on as soon as its server accepts", async (t) => {
   const { url, port, observe: hear } = await returning(t);
@@ -224,7 +200,7 @@ test("why less is looked at than was asked for is told once", async () => {
 });
 
 test("an abort ends a wait that is watched", async () => {
-  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const url = await nowhere();
   const signal = AbortSignal.timeout(300);
   const began = performance.now();
   const error = await retry(() => fetch(url), READ, { ready: url, signal }).catch((e) => e);

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
-import { createServer } from "node:http";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
@@ -10,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import nodeFetch from "node-fetch";
 import {
   type CallEvent,
+  type ClientRequest,
   Exhausted,
   Indeterminate,
   outcomeOf,
@@ -22,12 +21,13 @@ import {
 import { noRetries, virtualTime } from "outlast/testing";
 import { Agent } from "undici";
 import {
-  closedPort,
+  always,
   document,
+  nowhere,
+  opening,
   READ,
   refused,
   serve,
-  shut,
   slowToConnect,
   until,
   WRITE,
@@ -45,23 +45,16 @@ async function answering(t: TestContext, ...statuses: number[]) {
 }
 
 /** A `fetch` to a server that is away for the first attempts. */
-async function away(t: TestContext, attempts: number, options: TransportOptions = {}) {
-  const port = await closedPort();
-  const sent: string[] = [];
-  const server = createServer(async (asked, answer) => {
-    sent.push(`${asked.method} ${await text(asked)}`);
-    answer.end("well");
-  });
-  t.after(() => shut(server));
+async function away(t: TestContext, attempts: number) {
+  const { url, sent, open } = await opening(t);
   let made = 0;
   const led: typeof fetch = async (input, init) => {
     if (++made === attempts + 1) {
-      await once(server.listen(port, "127.0.0.1"), "listening");
+      await open();
     }
     return fetch(input, init);
   };
-  const url = `http://127.0.0.1:${port}/`;
-  return { fetch: retryingFetch({ fetch: led, ...options }), url, sent };
+  return { fetch: retryingFetch({ fetch: led }), url, sent };
 }
 
 /** A POST of a stream. */
@@ -144,15 +137,17 @@ test("what only the client can read is sent once", async (t) => {
 });
 
 test("a file that nobody reads any more is closed", async () => {
-  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const url = await nowhere();
   for (const of of [(file: Readable) => file, (file: Readable) => Readable.toWeb(file)]) {
     const file = createReadStream(fileURLToPath(import.meta.url));
     const asked = retryingFetch({ attempts: 1 })(url, streaming(of(file)));
     await assert.rejects(asked, TypeError);
     await until(() => file.destroyed);
   }
-  const none = retryingFetch()(url, streaming(createReadStream("/there/is/none")));
-  await assert.rejects(none, /fetch failed|ENOENT/);
+  const none = createReadStream("/there/is/none");
+  const asked = retryingFetch({ attempts: 2 })(url, streaming(none));
+  await assert.rejects(asked, /fetch failed|ENOENT/);
+  assert.ok(none.errored); // which nobody else has heard
 });
 
 test("the fetch of a process may be replaced: by this one, around it, and by a mock", async (t) => {
@@ -263,7 +258,7 @@ test("a status that no rule tries again is the caller's, and loads nothing", asy
 });
 
 test("the client's own error comes out, or how the call ended", async () => {
-  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const url = await nowhere();
   await virtualTime(async () => {
     const own = await retryingFetch()(url).catch((e) => e);
     assert.ok(own instanceof TypeError && own.message === "fetch failed");
@@ -304,19 +299,30 @@ test("one request may have other options, and so may what is around it", async (
   const labels: unknown[] = [];
   const observe = ({ type, call }: CallEvent) => type === "stopped" && labels.push(call.label);
   const fetch = retryingFetch({ attempts: 3, observe });
+  const attempts = async (ask: () => Promise<unknown>) => {
+    sent.length = 0;
+    await ask();
+    return sent.length;
+  };
   await virtualTime(async () => {
-    await fetch(url, { outlast: { attempts: 2, label: ({ url }) => `get ${url.pathname}` } });
-    assert.equal(sent.length, 2);
-    await withOptions({ attempts: 1 }, () => fetch(url));
-    assert.equal(sent.length, 3);
-    await withOptions({ attempts: 5 }, () => fetch(url, { outlast: { attempts: 1 } }));
-    assert.equal(sent.length, 4);
-    await noRetries(() => fetch(url));
-    assert.equal(sent.length, 5);
-    assert.deepEqual(
-      labels,
-      ["get /", "GET 127.0.0.1", "GET 127.0.0.1", "GET 127.0.0.1"].slice(0, 4),
-    );
+    const own = { attempts: 2, label: ({ url }: ClientRequest) => `get ${url.pathname}` };
+    assert.equal(await attempts(() => fetch(url)), 3);
+    assert.equal(await attempts(() => fetch(url, { outlast: own })), 2);
+    assert.equal(await attempts(() => withOptions({ attempts: 1 }, () => fetch(url))), 1);
+    const within = () => withOptions({ attempts: 5 }, () => fetch(url, { outlast: own }));
+    assert.equal(await attempts(within), 2);
+    assert.equal(await attempts(() => noRetries(() => fetch(url))), 1);
+  });
+  const plain = "GET 127.0.0.1";
+  assert.deepEqual(labels, [plain, "get /", plain, "get /", plain]);
+});
+
+test("a watcher, a seed and a spread are passed on", async () => {
+  const url = await nowhere();
+  await virtualTime(async (clock) => {
+    const options = { ready: always("ready"), seed: 1, spread: 2000, attempts: 2 };
+    await retryingFetch(options)(url).catch(() => {});
+    assert.equal(Math.round(clock.now()), 1492); // the seed's second number is three quarters
   });
 });
 
@@ -329,31 +335,38 @@ test("within an attempt of retry a request is made once: that tries again", asyn
   });
 });
 
-test("an abort ends a request, and a wait, with its reason", async (t) => {
-  const url = `http://127.0.0.1:${await closedPort()}/`;
-  const reason = new Error("enough");
+test("an abort ends a wait, with its reason", async () => {
+  const url = await nowhere();
   for (const options of [{}, { attemptTimeout: 5000 }, { signal: new AbortController().signal }]) {
+    const reason = new Error("enough");
     const controller = new AbortController();
     const asked = retryingFetch(options)(url, { signal: controller.signal });
     setTimeout(() => controller.abort(reason), 100);
-    const error = await asked.catch((e) => e);
-    assert.equal(error, reason);
-    assert.deepEqual([outcomeOf(error)?.type, outcomeOf(error)?.effects], ["cancelled", "none"]);
+    assert.equal(await asked.catch((e) => e), reason);
+    assert.deepEqual([outcomeOf(reason)?.type, outcomeOf(reason)?.effects], ["cancelled", "none"]);
   }
+});
+
+test("a request whose signal is aborted already is not made", async (t) => {
+  const { url, sent } = await answering(t, 200);
   for (const options of [{}, { observe: () => {} }]) {
+    const reason = new Error("enough");
     const signal = AbortSignal.abort(reason);
     const asked = retryingFetch(options)(url, { method: "POST", signal });
     assert.equal(await asked.catch((e) => e), reason);
-    assert.equal(outcomeOf(reason)?.effects, "none");
+    assert.deepEqual([outcomeOf(reason)?.effects, sent], ["none", []]);
   }
+});
+
+test("an abort, by whichever signal, leaves a write that was sent in doubt", async (t) => {
+  const url = await serve(t, () => {});
   const all = new AbortController();
-  const slow = await serve(t, () => {});
-  const asked = retryingFetch({ signal: all.signal })(slow, { method: "POST", body: "x" });
+  const asked = retryingFetch({ signal: all.signal })(url, { method: "POST", body: "x" });
   setTimeout(() => all.abort(), 100);
   const error = await asked.catch((e) => e);
   assert.deepEqual([error.name, outcomeOf(error)?.effects], ["AbortError", "unknown"]);
   const signal = AbortSignal.timeout(100);
-  const own = await retryingFetch()(slow, { method: "POST", signal }).catch((e) => e);
+  const own = await retryingFetch()(url, { method: "POST", signal }).catch((e) => e);
   const { type, effects, attempts } = outcomeOf(own)!;
   assert.deepEqual(
     [own.name, type, effects, attempts],
@@ -406,7 +419,7 @@ test("a write that waits for a connection at its time limit is made again", asyn
 });
 
 test("secrets and a budget are as they are of retry", async () => {
-  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const url = await nowhere();
   const told: string[] = [];
   const observe = (event: CallEvent) => void told.push(JSON.stringify(event));
   const options = { observe, secrets: ["127.0.0.1"], budget: 5000 };

@@ -22,6 +22,8 @@ import * as undici6 from "undici6";
 import {
   closedPort,
   counting,
+  nowhere,
+  opening,
   patient,
   returning,
   serve,
@@ -41,24 +43,18 @@ const VERSIONS: [string, Undici][] = [
 
 /** A server that is away for the first attempts, and an agent for it. */
 async function away(t: TestContext, { Agent }: Undici, attempts: number, options = {}) {
-  const port = await closedPort();
-  const sent: string[] = [];
-  const server = createServer(async (asked, answer) => {
-    sent.push(`${asked.method} ${await text(asked)}`);
-    answer.end("well");
-  });
-  t.after(() => shut(server));
+  const { url, sent, open } = await opening(t);
   let made = 0;
   const leading: undici7.Dispatcher.DispatcherComposeInterceptor =
     (dispatch) => (asked, handler) => {
       if (++made === attempts + 1) {
-        once(server.listen(port, "127.0.0.1"), "listening").then(() => dispatch(asked, handler));
+        open().then(() => dispatch(asked, handler));
         return true;
       }
       return dispatch(asked, handler);
     };
   const dispatcher = new Agent().compose(leading, retryInterceptor(options));
-  return { dispatcher, url: `http://127.0.0.1:${port}/`, sent, made: () => made };
+  return { dispatcher, url, sent, made: () => made };
 }
 
 /** An agent for a server that is there. */
@@ -170,7 +166,7 @@ for (const [version, undici] of VERSIONS) {
   );
 
   does("undici's own error comes out, and its outcome is found", async () => {
-    const url = `http://127.0.0.1:${await closedPort()}/`;
+    const url = await nowhere();
     await virtualTime(async () => {
       const error = await request(url, { dispatcher: agent(undici) }).catch((e) => e);
       assert.equal(error.code, "ECONNREFUSED");
@@ -182,7 +178,7 @@ for (const [version, undici] of VERSIONS) {
   });
 
   does("an abort ends a request, a wait, and an answer", async (t) => {
-    const url = `http://127.0.0.1:${await closedPort()}/`;
+    const url = await nowhere();
     const hanging = await serve(t, ({ url }, answer) => {
       if (url === "/part") {
         answer.write("part");
@@ -334,7 +330,7 @@ for (const [version, undici] of VERSIONS) {
 
   for (const how of ["close", "destroy"] as const) {
     does(`${how}() ends a wait, with undici's own error`, async () => {
-      const url = `http://127.0.0.1:${await closedPort()}/`;
+      const url = await nowhere();
       const { Agent, Pool, Client } = undici;
       for (const base of [new Agent(), new Pool(url), new Client(url)]) {
         const types: string[] = [];
@@ -368,7 +364,7 @@ for (const [version, undici] of VERSIONS) {
   });
 
   does("what is closed behind an interceptor shortens one wait, and no other", async () => {
-    const url = `http://127.0.0.1:${await closedPort()}/`;
+    const url = await nowhere();
     let made = 0;
     let behind = new undici.Agent();
     const changing: undici7.Dispatcher.DispatcherComposeInterceptor = () => (asked, handler) => {
@@ -448,8 +444,7 @@ test("a bundle's copy of undici: that an agent closes a pool of its own shortens
     answer.end("well");
   });
   await (await request(url, { dispatcher })).body.dump(); // its connection shows its pools
-  const nowhere = `http://127.0.0.1:${await closedPort()}/`;
   types.length = 0;
-  await assert.rejects(request(nowhere, { dispatcher }), { name: "TimeoutError" });
+  await assert.rejects(request(await nowhere(), { dispatcher }), { name: "TimeoutError" });
   assert.equal(types.filter((type) => type === "attemptEnded").length, 1);
 });

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { closedPort, ROOT, until } from "../helpers.js";
+import { closedPort, folder, ROOT, until } from "../helpers.js";
 
 const dist = (file: string) => new URL(`../../dist/watch/${file}.js`, import.meta.url).href;
 const { directory, nameOf, parse, Place } = await import(dist("meeting"));
@@ -38,6 +38,30 @@ test("targets have the names that other languages give them", () => {
   }
 });
 
+const targetAt = (port: number) => `tcp://127.0.0.1:${port}`;
+
+/** Where those meet who look at a port of this machine. */
+function placeOf(port: number) {
+  const target = nameTarget(parseTarget(targetAt(port)));
+  return new Place(directory(), nameOf(target, "direct", "127.0.0.1"));
+}
+
+/** Who says that it looks at a port for others, and does with each of them what it is told. */
+function pretend(t: TestContext, port: number, accept: (socket: Socket) => void): void {
+  const server = createServer((socket) => {
+    t.after(() => socket.destroy());
+    accept(socket.on("error", () => {}));
+  }).listen(placeOf(port).path(1));
+  t.after(() => server.close());
+}
+
+/** A call of this process that waits for a port. */
+function waitFor(t: TestContext, port: number) {
+  const watch = watcherOf(targetAt(port)).watch(true, () => {});
+  t.after(() => watch.stop());
+  return watch;
+}
+
 /** A call that waits in a process of its own, goes in its turn, and says when. */
 const WAITS = `
   const { watcherOf } = await import(${JSON.stringify(dist("watcher"))});
@@ -53,69 +77,68 @@ const WAITS = `
   setInterval(() => watch.gone || console.log(watch.seen().down ? "down" : "blind"), 100);
 `;
 
-test("one looks for all, and they go in turn", { skip }, async (t) => {
-  const port = await closedPort();
-  const children = Array.from({ length: 6 }, () => {
-    const args = ["--input-type=module", "-e", WAITS, `tcp://127.0.0.1:${port}`];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-    t.after(() => child.kill("SIGKILL"));
-    const seen = { last: "", went: 0, child };
-    createInterface(child.stdout).on("line", (line) => {
-      const [word = "", at] = line.split(" ");
-      seen.last = word;
-      seen.went = Number(at ?? 0);
-    });
-    return seen;
-  });
-  const end = performance.now() + 20_000;
-  const sees = () => children.filter(({ last }) => last === "down").length;
-  while (sees() !== 1 || children.some(({ last }) => last === "")) {
-    assert.ok(performance.now() < end, `${sees()} look`);
-    await pause(50);
-  }
-  const server = createServer().listen(port, "127.0.0.1");
-  t.after(() => server.close());
-  await Promise.all(children.map(({ child }) => once(child, "exit")));
-  const [first = 0, second = 0, ...others] = children.map(({ went }) => went).sort();
-  assert.ok(first > 0 && second - first >= 40, `${second - first} ms between the first two`);
-  assert.ok(others.at(-1)! - first < 10_000);
-});
-
-/** Where those meet who look at a port of this machine. */
-function placeOf(port: number) {
-  const target = nameTarget(parseTarget(`tcp://127.0.0.1:${port}`));
-  return new Place(directory(), nameOf(target, "direct", "127.0.0.1"));
+/** Begins such a process.
+ *
+ * @param files How many files it may have open; as many as this one unless given. */
+function waiting(t: TestContext, port: number, files?: number) {
+  const own = [process.execPath, "--input-type=module", "-e", WAITS, targetAt(port)];
+  const few = ["sh", "-c", `ulimit -n ${files}; exec "$0" "$@"`];
+  const [program = "", ...args] = files ? [...few, ...own] : own;
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout);
+  return { child, lines };
 }
 
-test("a call that ends while its process finds its place leaves nothing", { skip }, async () => {
+test("one looks for all, and they go in turn", { skip }, async (t) => {
   const port = await closedPort();
-  const target = parseTarget(`tcp://127.0.0.1:${port}`);
+  const callers = Array.from({ length: 6 }, () => {
+    const { child, lines } = waiting(t, port);
+    const caller = { last: "", went: 0, ended: once(child, "exit") };
+    lines.on("line", (line) => {
+      const [word = "", at] = line.split(" ");
+      caller.last = word;
+      caller.went = Number(at ?? 0);
+    });
+    return caller;
+  });
+  await until(() => callers.every(({ last }) => last !== ""));
+  await until(() => callers.filter(({ last }) => last === "down").length === 1);
+  const server = createServer().listen(port, "127.0.0.1");
+  t.after(() => server.close());
+  await Promise.all(callers.map(({ ended }) => ended));
+  const times = callers.map(({ went }) => went).sort((one, other) => one - other);
+  const [first = 0, second = 0] = times;
+  assert.ok(first > 0 && second - first >= 40, `${second - first} ms between the first two`);
+  assert.ok(times.at(-1)! - first < 10_000);
+});
+
+test("a call that ends while its process finds its place leaves nothing", { skip }, async (t) => {
+  const port = await closedPort();
+  const target = parseTarget(targetAt(port));
   const server = { target, callers: new Callers(), over: false, lookAnew: () => {} };
-  for (const looker of [undefined, createServer()]) {
+  const ends = async () => {
     server.over = false;
-    looker?.listen(placeOf(port).path(1));
     const share = new Share(server);
     const ran = share.run();
     server.over = true;
     share.stop();
-    const how = await Promise.race([ran, pause(5_000, "goes on", { ref: false })]);
-    assert.equal(how, undefined);
-    assert.equal(placeOf(port).highest(), looker ? 1 : 0);
-    looker?.close();
-  }
+    assert.equal(await Promise.race([ran, pause(5_000, "goes on", { ref: false })]), undefined);
+    return placeOf(port).highest();
+  };
+  assert.equal(await ends(), 0);
+  pretend(t, port, () => {});
+  assert.equal(await ends(), 1); // the looker's
 });
 
 test("who finds no place is told so, and may be gone already", { skip }, async (t) => {
   const port = await closedPort();
-  const few = 'ulimit -n 200; exec "$0" "$@"';
-  const args = ["--input-type=module", "-e", WAITS, `tcp://127.0.0.1:${port}`];
-  const child = spawn("sh", ["-c", few, process.execPath, ...args], { stdio: "ignore" });
-  t.after(() => child.kill("SIGKILL"));
+  const { child } = waiting(t, port, 200);
   const place = placeOf(port);
-  while (place.highest() === 0) {
+  await until(() => {
     assert.equal(child.exitCode, null);
-    await pause(20);
-  }
+    return place.highest() > 0;
+  });
   const enter = async () => {
     const socket = connect(place.path(1)).on("error", () => {});
     t.after(() => socket.destroy());
@@ -138,13 +161,11 @@ test("who was told that there is no place looks alone, and asks again much later
 }, async (t) => {
   const port = await closedPort();
   let asked = 0;
-  const looker = createServer((socket) => {
+  pretend(t, port, (socket) => {
     asked++;
-    socket.end("full\n").on("error", () => {});
-  }).listen(placeOf(port).path(1));
-  t.after(() => looker.close());
-  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
-  t.after(() => watch.stop());
+    socket.end("full\n");
+  });
+  const watch = waitFor(t, port);
   await until(() => asked > 0);
   await pause(300);
   assert.equal(asked, 1);
@@ -154,21 +175,16 @@ test("who was told that there is no place looks alone, and asks again much later
 test("a turn that comes to a call that is held off is given back", { skip }, async (t) => {
   const port = await closedPort();
   let heard = "";
-  const looker = createServer((socket) => {
-    t.after(() => socket.destroy());
-    socket
-      .on("error", () => {})
-      .on("data", (data) => {
-        heard += data;
-        const asked = /^wait (\d+) /m.exec(String(data));
-        if (asked) {
-          setTimeout(() => socket.write(`turn ${asked[1]} accepting ${2 ** 52}\n`), 100);
-        }
-      });
-  }).listen(placeOf(port).path(1));
-  t.after(() => looker.close());
-  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
-  t.after(() => watch.stop());
+  pretend(t, port, (socket) => {
+    socket.on("data", (data) => {
+      heard += data;
+      const asked = /^wait (\d+) /m.exec(String(data));
+      if (asked) {
+        setTimeout(() => socket.write(`turn ${asked[1]} accepting ${2 ** 52}\n`), 100);
+      }
+    });
+  });
+  const watch = waitFor(t, port);
   await until(() => heard.includes("wait"));
   watch.waits("accepting", 60_000, 3_600_000);
   await until(() => /^done \d+ left$/m.test(heard));
@@ -178,8 +194,7 @@ test("a turn that comes to a call that is held off is given back", { skip }, asy
 /** A looker of this process for a server that is away, and how to connect to it. */
 async function looker(t: TestContext) {
   const port = await closedPort();
-  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
-  t.after(() => watch.stop());
+  waitFor(t, port);
   const place = placeOf(port);
   await until(() => place.highest() > 0);
   return async () => {
@@ -244,16 +259,13 @@ async function liar(t: TestContext, says: (line: string) => string) {
   const port = await closedPort();
   const heard: string[] = [];
   const conns: Socket[] = [];
-  const server = createServer((socket) => {
+  pretend(t, port, (socket) => {
     conns.push(socket);
-    t.after(() => socket.destroy());
-    socket.on("error", () => {});
     createInterface(socket).on("line", (line) => {
       heard.push(line);
       socket.write(says(line));
     });
-  }).listen(placeOf(port).path(1));
-  t.after(() => server.close());
+  });
   return { port, heard, conns };
 }
 
@@ -265,8 +277,7 @@ test("a call whose turn comes too late waits again, but not at once", { skip }, 
   const { port, heard, conns } = await liar(t, (line) =>
     line.startsWith("wait") ? turn(line) : here(line),
   );
-  const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
-  t.after(() => watch.stop());
+  const watch = waitFor(t, port);
   watch.waits("accepting", 0, 3_600_000);
   const waited = () => heard.filter((line) => line.startsWith("wait")).length;
   await until(() => waited() > 0);
@@ -284,8 +295,7 @@ for (const [what, more] of [
 ] as const) {
   test(`who says more ${what} than it is asked for is left`, { skip }, async (t) => {
     const { port, conns } = await liar(t, (line) => here(line) + more.repeat(200));
-    const watch = watcherOf(`tcp://127.0.0.1:${port}`).watch(true, () => {});
-    t.after(() => watch.stop());
+    const watch = waitFor(t, port);
     await until(() => conns[0]?.destroyed === true);
     await pause(500);
     assert.equal(conns.length, 1);
@@ -295,21 +305,20 @@ for (const [what, more] of [
 }
 
 test("a call of another process has one turn for each time that it says that it waits", () => {
-  const line = new Callers();
+  const callers = new Callers();
   const caller = new Caller(true, () => {}, 0, true);
   caller.saw(1, Level.Down);
-  line.enter(caller);
+  callers.enter(caller);
   const given = [Level.Accepting, Level.Healthy, Level.Down, Level.Accepting].map((level) => {
-    line.anew(level > Level.Down);
+    callers.anew(level > Level.Down);
     caller.rise(level);
-    return line.deal().length;
+    return callers.deal().length;
   });
   assert.deepEqual(given, [1, 0, 0, 0]);
 });
 
 test("the directory is the user's alone", { skip }, (t) => {
-  const root = mkdtempSync("/tmp/look");
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = folder(t);
   const [run, temp] = [join(root, "run"), join(root, "tmp")];
   mkdirSync(run);
   mkdirSync(temp);
@@ -329,25 +338,26 @@ test("the directory is the user's alone", { skip }, (t) => {
 });
 
 test("turns: one at first, and more as they are answered", () => {
-  const line = new Callers();
-  const callers = Array.from({ length: 20 }, () => {
+  const callers = new Callers();
+  const all = Array.from({ length: 20 }, () => {
     const caller = new Caller(true, () => {}, 0);
     caller.saw(1, Level.Down);
-    line.enter(caller);
+    callers.enter(caller);
     return caller;
   });
-  line.anew(true);
-  for (const caller of callers) {
+  callers.anew(true);
+  for (const caller of all) {
     caller.rise(Level.Accepting);
   }
-  const [first, ...none] = line.deal();
-  assert.deepEqual([first, none], [callers[0], []]);
-  line.leave(first);
-  line.window.went(first, "answered", performance.now() + 10);
-  const two = line.deal();
+  const [first, ...none] = callers.deal();
+  assert.deepEqual([first, none], [all[0], []]);
+  callers.leave(first);
+  callers.window.went(first, "answered", performance.now() + 10);
+  const two = callers.deal();
   assert.equal(two.length, 2);
-  line.window.went(two[0], "failed", performance.now());
-  line.window.went(two[1], "failed", performance.now());
-  assert.deepEqual(line.deal(), []); // for a second
-  assert.ok(line.window.isFree(performance.now() + 1001));
+  for (const caller of two) {
+    callers.window.went(caller, "failed", performance.now());
+  }
+  assert.deepEqual(callers.deal(), []); // for a second
+  assert.ok(callers.window.isFree(performance.now() + 1001));
 });
