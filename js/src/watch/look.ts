@@ -89,13 +89,17 @@ async function at(
     if (socket.localPort === socket.remotePort && socket.localAddress === socket.remoteAddress) {
       return Level.Down;
     }
-    if (!(await stays(socket))) {
+    const steady = stays(socket);
+    // An answer is waited for no longer than it takes. A certificate that is not trusted would end
+    // a connection that lasts.
+    const asked = target.scheme === "http" ? ask(target, socket, over) : undefined;
+    if (!(await steady)) {
       return Level.Unanswered;
     }
     if (target.scheme === "tcp") {
       return Level.Accepting;
     }
-    const status = await ask(target, socket, over);
+    const status = await (asked ?? ask(target, socket, over));
     answered(status);
     return says(target, status);
   } finally {

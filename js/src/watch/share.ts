@@ -42,6 +42,8 @@ export interface Looker {
   readonly over: boolean;
   /** Looks with this process's own eyes, where that is due. */
   peek(now: number): void;
+  /** Looks with its own eyes, soon, and has {@link Share.saw} told. */
+  check(): void;
   /** Another looks from now on, or does no more. */
   lookAnew(): void;
   /** Takes a call out that makes an attempt. */
@@ -52,11 +54,19 @@ export interface Looker {
   deal(): void;
 }
 
+/** A turn that a looker has said. */
+interface Turn {
+  readonly level: Level;
+  /** The number of the last look that began before. */
+  readonly since: number;
+}
+
 export class Share {
   follows = false; // another looks
   readonly remotes = new Set<Caller>();
   readonly #server: Looker;
   readonly #pending = new Map<number, Caller>(); // whose attempts the looker has to hear of
+  readonly #turns = new Map<Caller, Turn>(); // that a look of its own has to confirm
   readonly #aside = new Set<Caller>(); // who gave a turn back
   #to: Conn | undefined; // the looker's
   #due: Record<string, number> = {}; // how many lines it may yet say, by their first word
@@ -69,6 +79,12 @@ export class Share {
 
   get isPending(): boolean {
     return this.#pending.size > 0;
+  }
+
+  /** Whether there is a turn since which no look has begun. */
+  get isUnseen(): boolean {
+    const { looks } = this.#server;
+    return [...this.#turns.values()].some(({ since }) => since >= looks);
   }
 
   /** Tells the looker of a call that waits. */
@@ -84,6 +100,7 @@ export class Share {
 
   /** Tells it of one that makes an attempt. */
   goes(caller: Caller): void {
+    this.#turns.delete(caller);
     if (this.#to && !caller.remote) {
       this.#pending.set(caller.number, caller);
       this.#to.say("go", caller.number);
@@ -159,6 +176,7 @@ export class Share {
         clearInterval(timer);
         this.#to = undefined;
         this.#pending.clear();
+        this.#turns.clear();
         this.#aside.clear();
         conn.end();
         resolve(gone);
@@ -219,20 +237,34 @@ export class Share {
     return due >= 0;
   }
 
-  /** It is a call's turn. One that comes too late is given back, and so is one of a call that is
-   * held off, of which the looker learned before: it says that it waits when it does. */
+  /** It is a call's turn, as a looker says. One that comes too late or is too little is given back,
+   * and so is one of a call that is held off, of which the looker learned before. */
   #turn(number: number, level: Level, until: number): void {
     const caller = this.#server.callers.get(number);
     if (!caller || caller.remote || this.#aside.has(caller)) {
       return;
     }
-    if (caller.held > performance.now()) {
-      this.#to?.say("done", number, "left");
-    } else if (until <= boot()) {
+    if (caller.held > performance.now() || until <= boot() || level < caller.by) {
       this.#giveBack(caller);
-    } else if (level >= caller.by) {
-      caller.rose = level;
-      caller.news();
+    } else {
+      this.#turns.set(caller, { level, since: this.#server.looks });
+      this.#server.check();
+    }
+  }
+
+  /** Goes by what this process's own eyes saw: where the server is up its calls take their turns.
+   * One good look is enough for that, since the looker has made the others. */
+  saw(look: number, seen: Level): void {
+    for (const [caller, { level, since }] of this.#turns) {
+      if (look <= since) {
+        this.#server.check(); // it may not have begun: so many are under way at most
+      } else if (seen < caller.by || caller.held > performance.now()) {
+        this.#giveBack(caller);
+      } else {
+        this.#turns.delete(caller);
+        caller.rose = Math.min(seen, level);
+        caller.news();
+      }
     }
   }
 
@@ -240,6 +272,7 @@ export class Share {
    * would keep both of them busy. */
   #giveBack(caller: Caller): void {
     this.#to?.say("done", caller.number, "left");
+    this.#turns.delete(caller);
     this.#aside.add(caller);
     const again = () => {
       if (this.#aside.has(caller) && this.#server.callers.get(caller.number)) {

@@ -76,6 +76,7 @@ class Server implements Looker {
   looks = 0; // begun so far; the number of the last
   level = Level.Unanswered;
   #share: Share | undefined; // none until its module is loaded
+  #checking: NodeJS.Immediate | undefined; // begins a look of its own
   #dealing: NodeJS.Immediate | undefined; // gives the turns that are free
   #resting: NodeJS.Timeout | undefined; // ends the watching
   readonly #began = performance.now();
@@ -161,6 +162,16 @@ class Server implements Looker {
     }
   }
 
+  check(): void {
+    // Once for all turns that were heard of at once, and only where no look begun since will tell.
+    this.#checking ??= setImmediate(() => {
+      this.#checking = undefined;
+      if (!this.over && this.#share?.isUnseen) {
+        this.#begin();
+      }
+    });
+  }
+
   /** Ends when no call needs it any more. */
   #rest(): void {
     if (this.callers.own > 0 || this.over) {
@@ -225,9 +236,14 @@ class Server implements Looker {
       status ||= answered;
     }).catch(() => Level.Unanswered);
     this.#flying--;
-    if (number < this.#latest) {
-      return; // one that began later has said something
+    const isLast = number >= this.#latest; // else one that began later has said something
+    if (isLast) {
+      this.#take(number, began, level, status);
     }
+    this.#share?.saw(number, level);
+  }
+
+  #take(number: number, began: number, level: Level, status: number): void {
     this.#latest = number;
     this.level = level;
     this.#ended = performance.now();
@@ -276,7 +292,7 @@ class Server implements Looker {
       this.#rest();
     }
     for (const caller of this.callers) {
-      if (number > caller.since) {
+      if (number > caller.since && !this.#share?.follows) {
         caller.rise(seen);
       }
     }

@@ -100,3 +100,14 @@ test("what is no target is refused, and no secret of it is shown", () => {
   assert.equal(parseTarget("https://graph").port, 443);
   assert.equal(parseTarget("tcp://[::1]:80").host, "::1");
 });
+
+test("an answer is waited for no longer than it takes", async (t) => {
+  const url = await serve(t, (_, answer) => answer.end());
+  const took = [];
+  for (let i = 0; i < 10; i++) {
+    const began = performance.now();
+    assert.equal(await seen(url), "Healthy");
+    took.push(performance.now() - began);
+  }
+  assert.ok(Math.min(...took) < 15, `${took} ms`);
+});

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -38,20 +39,25 @@ test("targets have the names that other languages give them", () => {
   }
 });
 
-const targetAt = (port: number) => `tcp://127.0.0.1:${port}`;
+const targetAt = (port: number, scheme = "tcp") => `${scheme}://127.0.0.1:${port}`;
 
 /** Where those meet who look at a port of this machine. */
-function placeOf(port: number) {
-  const target = nameTarget(parseTarget(targetAt(port)));
+function placeOf(port: number, scheme = "tcp") {
+  const target = nameTarget(parseTarget(targetAt(port, scheme)));
   return new Place(directory(), nameOf(target, "direct", "127.0.0.1"));
 }
 
 /** Who says that it looks at a port for others, and does with each of them what it is told. */
-function pretend(t: TestContext, port: number, accept: (socket: Socket) => void): void {
+function pretend(
+  t: TestContext,
+  port: number,
+  accept: (socket: Socket) => void,
+  scheme = "tcp",
+): void {
   const server = createServer((socket) => {
     t.after(() => socket.destroy());
     accept(socket.on("error", () => {}));
-  }).listen(placeOf(port).path(1));
+  }).listen(placeOf(port, scheme).path(1));
   t.after(() => server.close());
 }
 
@@ -255,17 +261,18 @@ test("the turns are given once for all the calls that a connection ends with", {
 });
 
 /** Who looks, but for nobody: says what it is told to say to what it hears. */
-async function liar(t: TestContext, says: (line: string) => string) {
+async function liar(t: TestContext, says: (line: string) => string, scheme = "tcp") {
   const port = await closedPort();
   const heard: string[] = [];
   const conns: Socket[] = [];
-  pretend(t, port, (socket) => {
+  const accept = (socket: Socket) => {
     conns.push(socket);
     createInterface(socket).on("line", (line) => {
       heard.push(line);
       socket.write(says(line));
     });
-  });
+  };
+  pretend(t, port, accept, scheme);
   return { port, heard, conns };
 }
 
@@ -288,6 +295,57 @@ test("a call whose turn comes too late waits again, but not at once", { skip }, 
   assert.equal(conns.length, 1);
   assert.ok(heard.includes("done 1 left"));
 });
+
+for (const [what, status, by] of [
+  ["is away", 0, "accepting"],
+  ["is not ready yet", 503, "accepting"],
+  ["is not healthy", 500, "ready"],
+] as const) {
+  test(`a turn at a server that ${what} wakes nobody, and is given back`, { skip }, async (t) => {
+    const { watch, heard } = await turned(t, status, by);
+    watch.waits(by, 0, 3_600_000);
+    const waited = () => heard.filter((line) => line.startsWith("wait")).length;
+    await until(() => heard.includes("done 1 left") && waited() > 2);
+    const before = waited();
+    await pause(1_000);
+    assert.equal(watch.seen().rose, undefined);
+    assert.ok(waited() - before <= 4);
+  });
+}
+
+test("a turn at a server that is up is taken after one look", { skip }, async (t) => {
+  const { asked, watch, heard, news } = await turned(t, 200, "ready");
+  const before = asked();
+  watch.waits("ready", 0, 3_600_000);
+  await until(() => news() > 0);
+  assert.equal(watch.seen().rose, "ready");
+  assert.equal(asked() - before, 1);
+  assert.ok(!heard.includes("done 1 left"));
+});
+
+/** A call that is held off where a looker says to each wait that it is its turn, at a server that
+ * answers its health check with a status; 0: that is away. */
+async function turned(t: TestContext, status: number, by: "accepting" | "ready") {
+  let asked = 0;
+  let news = 0;
+  const turn = (line: string) => line.replace(/^wait (\d+) .*/, `turn $1 ready ${FOREVER}\n`);
+  const says = (line: string) => (line.startsWith("wait") ? turn(line) : here(line));
+  const { port, heard, conns } = await liar(t, says, "http");
+  if (status) {
+    const server = createHttpServer((_, answer) => {
+      asked++;
+      answer.writeHead(status).end();
+    }).listen(port, "127.0.0.1");
+    t.after(() => server.close());
+    await once(server, "listening");
+  }
+  const watch = watcherOf(targetAt(port, "http")).watch(true, () => news++);
+  t.after(() => watch.stop());
+  watch.waits(by === "ready" ? "accepting" : "ready", 60_000, 3_600_000);
+  await until(() => conns.length > 0);
+  await pause(600); // what it looked by itself has ended
+  return { watch, heard, asked: () => asked, news: () => news };
+}
 
 for (const [what, more] of [
   ["answers", `here down ${FOREVER}\n`],
