@@ -22,6 +22,18 @@ func (e *CallError) Error() string { return e.text }
 
 func (e *CallError) Unwrap() []error { return both(e.Err, e.cause) }
 
+// Timeout says whether a deadline ended the call, or its last attempt, as net.Error
+// has it: os.IsTimeout and url.Error ask for it, and unwrap nothing.
+func (e *CallError) Timeout() bool {
+	for _, err := range e.Unwrap() {
+		var t interface{ Timeout() bool }
+		if errors.As(err, &t) && t.Timeout() {
+			return true
+		}
+	}
+	return false
+}
+
 // both are the errors that there are.
 func both(errs ...error) (list []error) {
 	for _, err := range errs {

@@ -22,7 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -143,7 +142,7 @@ func (f *failure) Unwrap() error { return f.error }
 
 // Timeout says whether a time limit ended the call or its last attempt.
 func (f *failure) Timeout() bool {
-	var own net.Error
+	var own interface{ Timeout() bool }
 	return errors.As(f.error, &own) && own.Timeout()
 }
 

@@ -544,10 +544,33 @@ func TestTheCancelChannel(t *testing.T) {
 		}
 		c := client(t, o)
 		c.Timeout = 100 * time.Millisecond
-		if _, err := c.Get("http://" + address); !os.IsTimeout(err) || !strings.Contains(err.Error(), "outlast: cancelled after") {
+		if _, err := c.Get("http://" + address); !endedAtTheDeadline(err) {
 			t.Errorf("%q: %v", watched, err)
 		}
 	}
+}
+
+// A deadline is a timeout, as without the transport, whatever the last attempt met.
+func TestADeadlineIsATimeout(t *testing.T) {
+	address, _ := deadPort(t)
+	for _, watched := range []string{"", "off"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address, nil)
+		if _, err := client(t, httpretry.Options{Clock: host.SystemClock(), Ready: watched}).Do(request); !endedAtTheDeadline(err) {
+			t.Errorf("%q: %v", watched, err)
+		}
+	}
+}
+
+// endedAtTheDeadline says whether an error is of a call that a deadline cut short. An
+// attempt is made at a deadline, and may end a moment before that ends the call: then
+// the call's budget is over, and the error is the attempt's.
+func endedAtTheDeadline(err error) bool {
+	if strings.Contains(fmt.Sprint(err), "the call's own budget of") {
+		return true
+	}
+	return os.IsTimeout(err) && strings.Contains(err.Error(), "outlast: cancelled after")
 }
 
 // Of a base that is no *http.Transport it is not known how often it sends.
