@@ -130,19 +130,28 @@ tests() {
   # The host has goroutines and locks; the rest has none. The vectors have
   # neither, and are slow in an interpreter. wazero is not watched for races of its
   # own: its compiler would take eight times as long, in each test that loads a plugin.
-  go test -parallel 4 -race -gcflags='github.com/tetratelabs/wazero/...=-race=false' -skip '^TestConformance' ./host/... ./httpattempt ./httpretry ./retry ./process/... ./ready/... ./logs ./commands/omnigraph
+  # Those that wait more than they compute come first, so that others run beside them.
+  go test -p 3 -parallel 4 -race -gcflags='github.com/tetratelabs/wazero/...=-race=false' -skip '^TestConformance' ./process/... ./ready/... ./host/... ./httpattempt ./httpretry ./retry ./logs ./commands/omnigraph
   (cd otel && go test -race -run AtOnce .)
   go test -run '^TestConformance' ./host
-  # Most of these wait more than they compute.
-  go test -parallel 4 $(go list ./... | grep -vE '^outlast/(host|httpattempt|httpretry|logs|process|ready|retry|commands/omnigraph|tests/functions)(/|$)')
+  go test -p 3 -parallel 4 ./cmd/outlast ./tests/omnigraph $(go list ./... | grep -vE '^outlast/((host|httpattempt|httpretry|logs|process|ready|retry|commands/omnigraph|tests/functions)(/|$)|(cmd/outlast|tests/omnigraph)$)')
   for module in $modules; do
     case "$module" in tests/features | tests/services) continue ;; esac # see below
     (cd "$module" && go test ./...)
   done
-  side_by_side ./python/check.sh ./js/check.sh
+  side_by_side "./python/check.sh tests" node_and_databases
   go test ./tests/functions # from here on with both packages, as they were just installed
-  side_by_side "go -C tests/features test ./..." "go -C tests/services test ./..."
-  site
+  side_by_side "go -C tests/features test ./..." services_and_site
+}
+
+# node_and_databases has Python's tests of databases, which take as long as Node's
+# take less than Python's others.
+node_and_databases() {
+  ./js/check.sh && ./python/check.sh databases
+}
+
+services_and_site() {
+  go -C tests/services test ./... && site
 }
 
 # site makes the references from doc comments, and then the pages. A page that the
