@@ -21,22 +21,28 @@ const (
 // may be under way, is 1 at the server's return, and grows as they are answered. The
 // zero value is such a return.
 type Turns[K comparable] struct {
-	more    int             // the window beyond 1
-	out     map[K]time.Time // under way, since when
-	fastest time.Duration   // of those that were answered; 0: none was
-	failed  int             // in a row
-	held    time.Time       // no turn is given before
+	more    int           // the window beyond 1
+	out     map[K]turn    // under way
+	fastest time.Duration // of those that were answered; 0: none was
+	failed  int           // in a row
+	held    time.Time     // no turn is given before
 }
 
-// Begin has a caller's turn be under way, unless it is already.
+// turn is since when a place is taken, and when the attempt began: who has a turn
+// looks himself first, and that says nothing of how fast the server answers.
+type turn struct{ taken, began time.Time }
+
+// Begin has a caller's turn be under way: as it is given, and again as the attempt
+// begins, which makes it last no longer.
 func (t *Turns[K]) Begin(of K, now time.Time) {
-	if t.Out(of) {
-		return
-	}
 	if t.out == nil {
-		t.out = map[K]time.Time{}
+		t.out = map[K]turn{}
 	}
-	t.out[of] = now
+	taken := now
+	if t.Out(of) {
+		taken = t.out[of].taken
+	}
+	t.out[of] = turn{taken, now}
 }
 
 // Out says whether a caller's turn is under way.
@@ -50,13 +56,13 @@ func (t *Turns[K]) Left(of K) { delete(t.out, of) }
 
 // Answered ends a turn whose attempt the server answered.
 func (t *Turns[K]) Answered(of K, now time.Time) {
-	since, out := t.out[of]
+	turn, out := t.out[of]
 	if !out {
 		return
 	}
 	delete(t.out, of)
 	t.failed = 0
-	took := now.Sub(since)
+	took := now.Sub(turn.began)
 	if t.fastest == 0 || took < t.fastest {
 		t.fastest = took
 	}
@@ -85,8 +91,8 @@ func (t *Turns[K]) Failed(of K, now time.Time) {
 // Expire frees the places of those who said nothing for too long. Before anything
 // was answered that lets more go, since attempts may just take long; later fewer.
 func (t *Turns[K]) Expire(now time.Time) {
-	for of, since := range t.out {
-		if now.Sub(since) < Lease {
+	for of, turn := range t.out {
+		if now.Sub(turn.taken) < Lease {
 			continue
 		}
 		delete(t.out, of)

@@ -88,3 +88,19 @@ func TestBeginAndLeft(t *testing.T) {
 		t.Error("a turn lasts longer where its attempt begins late")
 	}
 }
+
+// What passes between a turn and its attempt, such as a look, is not the server's.
+func TestAnAttemptTakesFromItsBeginning(t *testing.T) {
+	now := time.Unix(0, 0)
+	var w Turns[int]
+	for i, before := range []time.Duration{0, 100 * time.Millisecond} {
+		w.Begin(i, now)
+		now = now.Add(before)
+		w.Begin(i, now)
+		now = now.Add(5 * time.Millisecond)
+		w.Answered(i, now)
+	}
+	if w.more != 2 {
+		t.Errorf("a window of %d after two answers", w.more+1)
+	}
+}

@@ -87,8 +87,8 @@ export class Callers {
       return false;
     }
     this.#own -= Number(!caller.remote);
-    if (this.#up && !this.window.out.has(caller)) {
-      this.window.out.set(caller, performance.now());
+    if (this.#up) {
+      this.window.begin(caller, performance.now());
     }
     return true;
   }
@@ -130,9 +130,7 @@ export class Callers {
   }
 
   #give(caller: Caller, now: number): Caller {
-    if (!this.window.out.has(caller)) {
-      this.window.out.set(caller, now);
-    }
+    this.window.begin(caller, now);
     caller.rose = caller.risen;
     caller.dealt = caller.remote;
     return caller;
@@ -142,7 +140,7 @@ export class Callers {
 /** How many may be under way: one at the return, and more as those are answered. */
 export class Window {
   size = 1;
-  readonly out = new Map<Caller, number>(); // under way, since when
+  readonly out = new Map<Caller, { taken: number; began: number }>(); // under way
   #fastest: number | undefined; // of those that were answered
   #failed = 0; // in a row
   #held = 0; // no turn is given before
@@ -151,12 +149,18 @@ export class Window {
     return this.out.size < this.size && now >= this.#held;
   }
 
+  /** Has a turn be under way: as it is given, and again as the attempt begins. What passes between,
+   * such as a look, says nothing of how fast the server answers. */
+  begin(caller: Caller, now: number): void {
+    this.out.set(caller, { taken: this.out.get(caller)?.taken ?? now, began: now });
+  }
+
   went(caller: Caller, how: How, now: number): void {
-    const since = this.out.get(caller);
+    const turn = this.out.get(caller);
     this.out.delete(caller);
-    if (since !== undefined && how === "answered") {
-      this.#answered(now - since);
-    } else if (since !== undefined && how === "failed") {
+    if (turn && how === "answered") {
+      this.#answered(now - turn.began);
+    } else if (turn && how === "failed") {
       this.size = Math.floor(this.size / 2);
       if (this.size === 0) {
         this.size = 1;
@@ -178,8 +182,8 @@ export class Window {
   /** Frees the places of those who said nothing for too long. Before anything was answered that
    * lets more go, since attempts may just take long; later fewer. */
   expire(now: number): void {
-    for (const [caller, since] of this.out) {
-      if (now - since >= LEASE) {
+    for (const [caller, { taken }] of this.out) {
+      if (now - taken >= LEASE) {
         this.out.delete(caller);
         this.size = Math.max(1, this.size + (this.#fastest === undefined ? 1 : -1));
       }

@@ -15,7 +15,7 @@ import { closedPort, folder, ROOT, until } from "../helpers.js";
 const dist = (file: string) => new URL(`../../dist/watch/${file}.js`, import.meta.url).href;
 const { directory, nameOf, parse, Place } = await import(dist("meeting"));
 const { Share } = await import(dist("share"));
-const { Caller, Callers } = await import(dist("callers"));
+const { Caller, Callers, Window } = await import(dist("callers"));
 const { watcherOf } = await import(dist("watcher"));
 const { nameTarget, parseTarget, Level } = await import(dist("target"));
 
@@ -418,4 +418,18 @@ test("turns: one at first, and more as they are answered", () => {
   }
   assert.deepEqual(callers.deal(), []); // for a second
   assert.ok(callers.window.isFree(performance.now() + 1001));
+});
+
+test("turns: what passes between a turn and its attempt is not the server's", () => {
+  const window = new Window();
+  let now = 0;
+  for (const before of [0, 100]) {
+    const caller = new Caller(true, () => {}, 0);
+    window.begin(caller, now);
+    now += before;
+    window.begin(caller, now);
+    now += 5;
+    window.went(caller, "answered", now);
+  }
+  assert.equal(window.size, 3);
 });

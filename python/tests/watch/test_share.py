@@ -431,7 +431,7 @@ def test_the_window() -> None:
 
     def begin() -> Waiter:
         view = Waiter(True, lambda _: None, 0)
-        turns.out[view] = now
+        turns.begin(view, now)
         return view
 
     for _ in range(5):
@@ -449,6 +449,19 @@ def test_the_window() -> None:
     turns.expire(now + LEASE)
     assert turns.size == 4
     assert not turns.out
+
+
+def test_an_attempt_takes_from_its_beginning() -> None:
+    """What passes between a turn and its attempt, such as a look, is not the server's."""
+    turns, now = Window(), 0.0
+    for before in (0.0, 0.1):
+        view = Waiter(True, lambda _: None, 0)
+        turns.begin(view, now)
+        now += before
+        turns.begin(view, now)
+        now += 0.005
+        turns.went(view, "answered", now)
+    assert turns.size == 3
 
 
 def test_levels_are_the_protocols() -> None:

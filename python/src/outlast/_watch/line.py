@@ -66,7 +66,7 @@ class Callers:
             return False
         self.locals -= not waiter.remote
         if self._up:
-            self.window.out.setdefault(waiter, time.monotonic())
+            self.window.begin(waiter, time.monotonic())
         return True
 
     def anew(self, up: bool) -> None:
@@ -101,6 +101,6 @@ class Callers:
         return told
 
     def _give(self, caller: Waiter, now: float) -> Waiter:
-        self.window.out.setdefault(caller, now)
+        self.window.begin(caller, now)
         caller.rose, caller.dealt = caller.risen, caller.remote
         return caller

@@ -23,7 +23,7 @@ class Window:
 
     def __init__(self) -> None:
         self.size = 1
-        self.out: dict[Waiter, float] = {}
+        self.out: dict[Waiter, tuple[float, float]] = {}  # since when, and the attempt's beginning
         self._fastest = 0.0  # of those that were answered; 0: none was
         self._failed = 0  # in a row
         self._held = 0.0  # no turn is given before
@@ -32,13 +32,20 @@ class Window:
         """Whether another may go."""
         return len(self.out) < self.size and now >= self._held
 
+    def begin(self, view: Waiter, now: float) -> None:
+        """Have a turn be under way: as it is given, and again as the attempt begins. What
+        passes between, such as a look, says nothing of how fast the server answers.
+        """
+        taken, _ = self.out.get(view, (now, now))
+        self.out[view] = taken, now
+
     def went(self, view: Waiter, how: How, now: float) -> None:
         """Take how an attempt ended."""
-        since = self.out.pop(view, None)
-        if since is None:
+        turn = self.out.pop(view, None)
+        if turn is None:
             return
         if how == "answered":
-            self._answered(now - since)
+            self._answered(now - turn[1])
         elif how == "failed":
             self.size //= 2
             if self.size == 0:
@@ -60,7 +67,7 @@ class Window:
         answered that lets more go, since attempts may just take long; later fewer.
         """
         for view in list(self.out):
-            if now - self.out.get(view, now) < LEASE:
+            if now - self.out.get(view, (now, now))[0] < LEASE:
                 continue
             self.out.pop(view, None)
             self.size = max(1, self.size + (-1 if self._fastest else 1))
