@@ -144,8 +144,8 @@ tests() {
   side_by_side "go -C tests/features test ./..." services_and_site
 }
 
-# node_and_databases has Python's tests of databases, which take as long as Node's
-# take less than Python's others.
+# node_and_databases are Node's tests, and those of Python's databases: together they
+# take as long as Python's other tests.
 node_and_databases() {
   ./js/check.sh && ./python/check.sh databases
 }

@@ -1,6 +1,7 @@
 package ready
 
 import (
+	"strconv"
 	"time"
 
 	"outlast/host"
@@ -27,8 +28,9 @@ func (w *watcher) turn(id string, at level, until time.Duration) {
 
 // own is this process's call with an ID that a looker knows; nil: there is none.
 func (w *watcher) own(id string) *watch {
+	number, _ := strconv.ParseInt(id, 10, 64) // it was parsed
 	for e := w.line.Front(); e != nil; e = e.Next() {
-		if v := e.Value.(*watch); !v.remote && v.id() == id {
+		if v := e.Value.(*watch); !v.remote && v.number == number {
 			return v
 		}
 	}

@@ -180,7 +180,8 @@ func Closes(ctx context.Context, address string) bool {
 }
 
 // steady is how long a connection must last to count as accepted: what stands
-// before a server that is away may accept, and close at once (a choice, far above a round trip on a machine or in its network).
+// before a server that is away may accept, and close at once (a choice, far above a
+// round trip on a machine or in its network).
 const steady = 20 * time.Millisecond
 
 // stays says whether a connection is kept.

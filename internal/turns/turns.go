@@ -29,7 +29,7 @@ type Turns[K comparable] struct {
 }
 
 // turn is since when a place is taken, and when the attempt began: who has a turn
-// looks himself first, and that says nothing of how fast the server answers.
+// looks first, and that says nothing of how fast the server answers.
 type turn struct{ taken, began time.Time }
 
 // Begin has a caller's turn be under way: as it is given, and again as the attempt
@@ -38,11 +38,11 @@ func (t *Turns[K]) Begin(of K, now time.Time) {
 	if t.out == nil {
 		t.out = map[K]turn{}
 	}
-	taken := now
-	if t.Out(of) {
-		taken = t.out[of].taken
+	had, out := t.out[of]
+	if !out {
+		had.taken = now
 	}
-	t.out[of] = turn{taken, now}
+	t.out[of] = turn{had.taken, now}
 }
 
 // Out says whether a caller's turn is under way.

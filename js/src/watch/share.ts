@@ -89,12 +89,12 @@ export class Share {
 
   /** Tells the looker of a call that waits. */
   wait(caller: Caller): void {
-    if (!caller.remote && caller.held <= performance.now()) {
+    if (this.#to && !caller.remote && caller.held <= performance.now()) {
       const { number, by, least, eager } = caller;
       const seen = least === undefined ? "unseen" : wordOf(least);
       this.#aside.delete(caller);
       this.#due.turn!++;
-      this.#to?.say("wait", number, wordOf(by), seen, eager ? "eager" : "seldom");
+      this.#to.say("wait", number, wordOf(by), seen, eager ? "eager" : "seldom");
     }
   }
 

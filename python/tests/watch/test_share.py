@@ -349,13 +349,19 @@ def test_a_turn_that_is_none_is_given_back_and_asked_for_later(
     looker.close()
 
 
-def test_a_call_that_is_woken_and_does_not_go_says_again_that_it_waits(where: str) -> None:
-    """Its looker gives it no turn before."""
+def followed(where: str) -> tuple[int, Looker, Caller]:
+    """A port where nobody listens, who looks at it, and a call that follows."""
     port = free_port()
     target = parse(f"tcp://127.0.0.1:{port}")
     looker = Looker(where, target, lambda words: here() if words[0] == "ask" else "")
     caller = Caller(target)
     eventually(lambda: bool(looker.said("wait")) and caller.follows)
+    return port, looker, caller
+
+
+def test_a_call_that_is_woken_and_does_not_go_says_again_that_it_waits(where: str) -> None:
+    """Its looker gives it no turn before."""
+    port, looker, caller = followed(where)
     with socket.create_server(("127.0.0.1", port)):
         before = time.monotonic(), len(looker.said("wait"))
         looker.sock.sendall(turn("1").encode())
@@ -368,11 +374,7 @@ def test_a_call_that_is_woken_and_does_not_go_says_again_that_it_waits(where: st
 
 
 def test_a_turn_of_a_call_that_is_held_off_is_given_back_until_then(where: str) -> None:
-    port = free_port()
-    target = parse(f"tcp://127.0.0.1:{port}")
-    looker = Looker(where, target, lambda words: here() if words[0] == "ask" else "")
-    caller = Caller(target)
-    eventually(lambda: bool(looker.said("wait")) and caller.follows)
+    port, looker, caller = followed(where)
     until = time.monotonic() + 0.6
     caller.view.waits("accepting", 0.6, 3600)
     with socket.create_server(("127.0.0.1", port)):
