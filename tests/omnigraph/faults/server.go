@@ -5,11 +5,13 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,7 +31,7 @@ type Server struct {
 
 // Start has a server fail, before clients of a contract such as 0.13.
 func (f Fault) Start(contract string) (*Server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listen()
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +47,25 @@ func (f Fault) Start(contract string) (*Server, error) {
 	}
 	go s.serve(listener)
 	return s, nil
+}
+
+// ports are those below the ones that a system gives out by itself, each taken once:
+// whoever is to be refused would else meet the next server, which was given the port
+// of one that has gone. They begin anywhere, since other processes may do the same.
+var ports atomic.Uint32
+
+const firstPort, morePorts = 10_000, 20_000
+
+func init() { ports.Store(rand.Uint32N(morePorts)) }
+
+func listen() (l net.Listener, err error) {
+	for range 100 {
+		port := firstPort + ports.Add(1)%morePorts
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
 }
 
 // untrusted is a certificate that no machine trusts: that of Go's tests.
